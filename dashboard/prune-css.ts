@@ -11,6 +11,8 @@ export function pruneCss(): Plugin {
   return {
     name: "prune-css",
     apply: "build",
+    // After Vite has emitted the style sheet.
+    enforce: "post",
     generateBundle(_options, bundle) {
       const outputs = Object.values(bundle);
       const scripts = outputs.flatMap((output) => (output.type === "chunk" ? output.code : []));

@@ -15,7 +15,7 @@ const PICTURES = [
   { name: "messages", path: "/messages", prepare: selectTwo },
   { name: "campaign", path: "/campaigns", prepare: openCampaign },
   { name: "message", path: "/messages", prepare: openFirstMessage },
-  { name: "composer", path: "/composer?kind=rcs-carousel-images" },
+  { name: "composer", path: "/composer?kind=rcs-carousel-images", prepare: fillExample },
   { name: "phones", path: `/phones/${NUMBER}?thread=rcs+heliograph`, prepare: tap },
   { name: "phones-dark", path: `/phones/${NUMBER}?thread=rcs+heliograph`, dark: true },
   { name: "simulator", path: "/simulator" },
@@ -161,6 +161,10 @@ async function sendFirst(page) {
   await page.getByRole("button", { name: "Create test key" }).click();
   await page.getByRole("button", { name: "Run" }).click();
   await page.locator("[data-phone] [data-message]").first().waitFor();
+}
+
+async function fillExample(page) {
+  await page.getByRole("button", { name: "Fill in an example" }).click();
 }
 
 async function openCampaign(page) {

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "react";
 import { useMay } from "./session.tsx";
-import { listen } from "./stream.ts";
+import { isOpen, listen } from "./stream.ts";
 
 interface Stream {
   path: string;
@@ -30,6 +30,9 @@ export interface Moved {
   recipient: string;
   at: number;
 }
+
+/** True if events of messages arrive now. */
+export const isLive = (): boolean => isOpen(MESSAGES.path);
 
 type Event = keyof typeof STREAM_OF;
 

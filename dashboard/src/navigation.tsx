@@ -1,30 +1,10 @@
 import { AppShell, NavLink, ScrollArea, Text } from "@mantine/core";
-import { lazy, Suspense, useEffect, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { ownUrl } from "./base.ts";
 import { t } from "./i18n/t.ts";
 import { destinations, NAV, type NavEntry } from "./nav.ts";
+import { UnreadBadge } from "./parts/unread-badge.tsx";
 import classes from "./navigation.module.css";
-
-/** Loaded apart and later, so that it delays no first page. */
-const UnreadBadge = lazy(() => import("./parts/unread-badge.tsx"));
-
-const BADGE_AFTER_MS = 5000;
-
-function LateBadge() {
-  const [isDue, setDue] = useState(false);
-  useEffect(() => {
-    const timer = setTimeout(() => setDue(true), BADGE_AFTER_MS);
-    return () => clearTimeout(timer);
-  }, []);
-  return (
-    isDue && (
-      <Suspense>
-        <UnreadBadge />
-      </Suspense>
-    )
-  );
-}
 
 const leadsTo = (entry: NavEntry, path: string): boolean =>
   destinations([entry]).some((each) => path === each.path || path.startsWith(`${each.path}/`));
@@ -64,7 +44,7 @@ function Entry({ entry, path, depth }: { entry: NavEntry; path: string; depth: n
         href={target}
         label={label}
         leftSection={icon}
-        rightSection={badge && <LateBadge />}
+        rightSection={badge && <UnreadBadge />}
         active={active}
         aria-current={active ? "page" : undefined}
         className={classes.link}

@@ -1,7 +1,5 @@
-import { ActionIcon, AppShell, Box, Burger, Button, Container, Group, Image, Kbd, Text, Tooltip } from "@mantine/core";
+import { ActionIcon, AppShell, Burger, Button, Container, Group, Image, Kbd, Text, Tooltip } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
-import { Notifications } from "@mantine/notifications";
-import "@mantine/notifications/styles.css";
 import { IconHelp, IconSearch } from "@tabler/icons-react";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { Link, Route, Switch, useLocation } from "wouter";
@@ -15,6 +13,7 @@ import { PAGES } from "./pages.ts";
 import NotFound from "./pages/not-found.tsx";
 import { PageFault } from "./parts/page-fault.tsx";
 import { PageLoading } from "./parts/page-loading.tsx";
+import { Toasts } from "./parts/toasts.tsx";
 import { ThemeSwitch } from "./theme-switch.tsx";
 import { hearTypingAhead, startTypingAhead, stopTypingAhead } from "./typed-ahead.ts";
 import { UserMenu } from "./user-menu.tsx";
@@ -150,9 +149,7 @@ export default function Shell() {
         )}
         {helpOpen && <Help onClose={help.close} />}
       </Suspense>
-      <Box component="section" aria-label={t("Notifications")}>
-        <Notifications position="bottom-right" />
-      </Box>
+      <Toasts />
     </AppShell>
   );
 }

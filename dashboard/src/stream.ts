@@ -31,6 +31,10 @@ class Line {
     return [...this.#hearers.values()].some(({ size }) => size > 0);
   }
 
+  get isOpen(): boolean {
+    return this.#source.readyState === EventSource.OPEN;
+  }
+
   /** Subscribes to an event. The returned function unsubscribes. */
   hear(event: string, hear: Hear): () => void {
     const known = this.#hearers.get(event);
@@ -89,6 +93,9 @@ export function listen(path: string, event: string, hear: Hear): () => void {
     window.setTimeout(() => letGo(path), KEPT_MS);
   };
 }
+
+/** True if events of the stream arrive now. */
+export const isOpen = (path: string): boolean => lines.get(path)?.isOpen === true;
 
 function letGo(path: string): void {
   const line = lines.get(path);

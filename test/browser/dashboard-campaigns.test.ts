@@ -37,13 +37,14 @@ const textsOf = async (name: string): Promise<string[]> => {
   return body.data.map(({ text }) => text).toSorted();
 };
 
-test("a dropped file becomes a campaign: draft with columns and preview, review, start, finished", async () => {
-  await dashboard.visit("/audiences", async ({ page, errors }) => {
-    await drop(page, "autumn.csv", fileOf(15_550_310_000, 3));
-    await page.getByText("Ready", { exact: true }).waitFor();
+test("a file dropped into a new campaign is its audience: columns and preview, review, start, finished", async () => {
+  await dashboard.visit("/campaigns", async ({ page, errors }) => {
     await page.getByRole("button", { name: "New campaign" }).click();
     await page.getByRole("heading", { name: "New campaign" }).waitFor();
-    await page.getByRole("textbox", { name: "Name" }).fill("autumn");
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    await drop(page, "autumn.csv", fileOf(15_550_310_000, 3));
+    await page.getByText("Recipients: 3, rows with faults: 1, duplicates: 1").waitFor();
+    expect(await page.getByRole("textbox", { name: "Name" }).inputValue()).toBe("autumn");
     await page
       .getByRole("combobox", { name: "Sender" })
       .or(page.getByRole("textbox", { name: "Sender" }))

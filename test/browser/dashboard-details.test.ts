@@ -118,6 +118,32 @@ test("a binary message is shown in hexadecimal with its data coding, and not as 
   });
 });
 
+test("the list of messages is turned round, and shows live or test messages only", async () => {
+  const { server } = dashboard;
+  const to = ["15550114971", "15550114972"];
+  for (const each of to) await server.send({ to: each, campaignName: "turned" });
+  await server.send({ to: "15550114973", campaignName: "turned" }, { apikey: server.testKey });
+  await dashboard.visit("/messages?campaignName=turned", async ({ page, errors }) => {
+    const numbers = (): Promise<string[]> => page.getByRole("row").getByRole("link").allInnerTexts();
+    const shows = (expected: string[]) => eventually(numbers, (seen) => seen.join() === expected.join());
+    await shows(["15550114973", ...to.toReversed()]);
+    const time = page.getByRole("columnheader", { name: "Time" });
+    expect(await time.getAttribute("aria-sort")).toBe("descending");
+    await time.getByRole("button").focus();
+    await page.keyboard.press("Enter");
+    await shows([...to, "15550114973"]);
+    expect(await time.getAttribute("aria-sort")).toBe("ascending");
+    const mode = page.getByRole("radiogroup", { name: "Mode" });
+    await mode.getByText("Live", { exact: true }).click();
+    await shows(to);
+    await mode.getByText("Test", { exact: true }).click();
+    await shows(["15550114973"]);
+    expect(page.url()).toMatch(/order=oldest/);
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+});
+
 test("the mode of credits leads to the setting", async () => {
   await dashboard.visit("/operations/credits", async ({ page }) => {
     await page.getByRole("link", { name: "change in Settings" }).click();

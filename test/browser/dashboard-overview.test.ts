@@ -54,8 +54,8 @@ describe("the overview", () => {
       expect(await page.getByRole("link", { name: "INVALID_RECIPIENT" }).getAttribute("href")).toContain(
         "/docs/errors/INVALID_RECIPIENT",
       );
-      await page.locator(".recharts-area").first().waitFor();
-      await page.locator(".recharts-bar").first().waitFor();
+      await page.locator("[data-series] path").first().waitFor();
+      await page.locator("[data-series] rect").first().waitFor();
       expect(await page.locator('[data-percentile="p99"]').innerText()).toMatch(/\d+ (ms|s)/);
       expect(await page.locator('[data-bar="Accepted"]').innerText()).toContain("6");
       expect(await faultsInAllVariants(page)).toEqual([]);

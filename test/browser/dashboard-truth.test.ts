@@ -439,18 +439,27 @@ test("a lost connection shows in the header, and pages recover by themselves", a
   });
 });
 
-test("a new route takes its messages before the simulator does, on the channel of its carrier", async () => {
+test("a carrier without a route leads to one, which takes its messages before the simulator does", async () => {
   const { server } = dashboard;
   const smpp = { host: "127.0.0.1", port: 1, systemId: "shop", password: "secret" };
   await server.request("POST", "/api/carriers", { name: "north", adapter: "smpp", smpp });
   const { body } = await server.request<{ data: { id: string }[] }>("GET", "/api/routes");
   await server.request("PATCH", `/api/routes/${body.data[0]?.id}`, { priority: 40 });
-  await dashboard.visit("/operations/carriers?tab=routes&open=new", async ({ page, errors }) => {
+  await dashboard.visit("/operations/carriers", async ({ page, errors }) => {
+    await page.getByRole("button", { name: "north", exact: true }).click();
+    const carrier = page.getByRole("dialog", { name: "north" });
+    await carrier.getByText("Next: add a route").waitFor();
+    expect(await faultsOf(page)).toEqual([]);
+    await carrier.getByRole("button", { name: "Add route" }).click();
     const form = page.getByRole("dialog", { name: "Add route" });
-    await form.getByLabel("Name").fill("By north");
     const request = page.waitForRequest((each) => each.method() === "POST" && each.url().endsWith("/api/routes"));
     await form.locator("button[type=submit]").click();
-    expect((await request).postDataJSON()).toMatchObject({ carrier: "north", channel: "sms", priority: 39 });
+    expect((await request).postDataJSON()).toMatchObject({
+      name: "Messages by north",
+      carrier: "north",
+      channel: "sms",
+      priority: 39,
+    });
     await form.waitFor({ state: "detached" });
     expect(errors).toEqual([]);
   });

@@ -112,7 +112,7 @@ export async function openDashboard(env: Record<string, string> = {}): Promise<D
 
 /**
  * Goes to a page as a link of the open application does, from a page that does not exist, so that nothing of the page
- * before stays. False if the application is not open, or nobody is logged in.
+ * before stays. False if the application is not open, or no user is logged in.
  */
 const goTo = (path: string): string => `(() => {
   const container = document.getElementById("root");

@@ -176,7 +176,6 @@ export const HINDI: Readonly<Record<string, string>> = {
   "The campaignName of its messages.": "इसके संदेशों का campaignName।",
   "There are not enough credits for all recipients. The campaign pauses when they run out.":
     "सभी प्राप्तकर्ताओं के लिए पर्याप्त क्रेडिट नहीं हैं। क्रेडिट समाप्त होने पर अभियान रुक जाता है।",
-  "There is no audience that is ready.": "कोई ऑडियंस तैयार नहीं है।",
   "This campaign is no longer a draft.": "यह अभियान अब ड्राफ़्ट नहीं है।",
   "View campaign": "अभियान देखें",
   "Write the text.": "टेक्स्ट लिखें।",
@@ -2348,4 +2347,17 @@ export const HINDI: Readonly<Record<string, string>> = {
   "The platform is asked to call it back. A phone that has it by then keeps it. Its cost stays.":
     "प्लेटफ़ॉर्म से इसे वापस बुलाने को कहा जाता है। जिस फ़ोन पर यह तब तक पहुँच चुका है, वहाँ यह रहता है। इसकी लागत बनी रहती है।",
   "Call back": "वापस बुलाएँ",
+  longer: "इससे अधिक",
+  "No conversation matches these filters.": "कोई बातचीत इन फ़िल्टरों से मेल नहीं खाती।",
+  "All messages with their status, oldest first.": "सभी संदेश अपनी स्थिति के साथ, सबसे पुराने पहले।",
+  "Octets in hexadecimal": "हेक्साडेसिमल में ऑक्टेट",
+  "Recipients: {recipients}, rows with faults: {faults}, duplicates: {duplicates}":
+    "प्राप्तकर्ता: {recipients}, त्रुटि वाली पंक्तियाँ: {faults}, दोहराव: {duplicates}",
+  "View columns and rows": "कॉलम और पंक्तियाँ देखें",
+  "Wait until the file is checked.": "फ़ाइल की जाँच पूरी होने तक प्रतीक्षा करें।",
+  "The file cannot be used. Choose another one.": "फ़ाइल का उपयोग नहीं हो सकता। दूसरी चुनें।",
+  "Next: add a route": "अगला कदम: रूट जोड़ें",
+  "No route leads to this carrier yet, so it gets no messages.":
+    "अभी कोई रूट इस कैरियर तक नहीं जाता, इसलिए इसे संदेश नहीं मिलते।",
+  "Messages by {carrier}": "{carrier} के ज़रिए संदेश",
 };

@@ -1,4 +1,5 @@
-import { Button, Center, Checkbox, Paper, Skeleton, Table } from "@mantine/core";
+import { Button, Center, Checkbox, Paper, Skeleton, Table, UnstyledButton } from "@mantine/core";
+import { IconArrowDown, IconArrowUp } from "@tabler/icons-react";
 import type { ReactNode } from "react";
 import { t } from "../i18n/t.ts";
 import { ErrorState } from "./error-state.tsx";
@@ -10,6 +11,8 @@ export interface Column<T> {
   /** Hides the column on narrow screens. */
   wide?: boolean;
   align?: "right";
+  /** The order of the rows by this column, and a change of it. */
+  sort?: { order: "ascending" | "descending"; turn: () => void };
 }
 
 interface Selection<T> {
@@ -66,9 +69,14 @@ export function DataTable<T>(props: Props<T>) {
                   <SelectAll selection={selection} keys={rows.map(rowKey)} />
                 </Table.Th>
               )}
-              {columns.map(({ title, wide, align }) => (
-                <Table.Th key={title} {...(wide ? { "data-wide": true } : {})} ta={align ?? "left"}>
-                  {title}
+              {columns.map(({ title, wide, align, sort }) => (
+                <Table.Th
+                  key={title}
+                  {...(wide ? { "data-wide": true } : {})}
+                  {...(sort && { "aria-sort": sort.order })}
+                  ta={align ?? "left"}
+                >
+                  {sort ? <SortButton title={title} {...sort} /> : title}
                 </Table.Th>
               ))}
             </Table.Tr>
@@ -100,6 +108,15 @@ export function DataTable<T>(props: Props<T>) {
         </Center>
       )}
     </Paper>
+  );
+}
+
+function SortButton({ title, order, turn }: { title: string } & NonNullable<Column<unknown>["sort"]>) {
+  const Arrow = order === "ascending" ? IconArrowUp : IconArrowDown;
+  return (
+    <UnstyledButton onClick={turn} fz="inherit" fw="inherit">
+      {title} <Arrow size={14} aria-hidden />
+    </UnstyledButton>
   );
 }
 

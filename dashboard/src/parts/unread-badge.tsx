@@ -7,7 +7,7 @@ const REFRESH_MS = 30_000;
 const PATH = "/v1/conversations/unread-count";
 
 /** The number of unread conversations, beside the inbox in the navigation. */
-export default function UnreadBadge() {
+export function UnreadBadge() {
   const { data } = useQuery({
     queryKey: [PATH],
     queryFn: ({ signal }) => get<Counted>(PATH, {}, signal),

@@ -73,9 +73,9 @@ export function createMessageReader({ db, rowsOf, holds, holdsInAnyCase, jsonTex
   /** Reads the messages of a range in the order of the filter, a bounded number per statement. */
   async function* scan(bounds: Bounds, limit: number): Source {
     const { order = "newest" } = bounds.filter;
-    let rest = bounds;
+    let { above, below } = bounds;
     for (;;) {
-      const window = inOrder(rowsWithin(rest), order).limit(LOOK_AT_MOST);
+      const window = inOrder(rowsWithin({ ...bounds, above, below }), order).limit(LOOK_AT_MOST);
       const seen = db.selectFrom(window.selectAll().as("seen")) as unknown as MessageQuery;
       const rows = await inOrder(matches(seen, bounds.filter), order).selectAll().limit(limit).execute();
       yield rows;
@@ -84,7 +84,8 @@ export function createMessageReader({ db, rowsOf, holds, holdsInAnyCase, jsonTex
           ? rows.at(-1)
           : await edgeOf<Pick<MessageRow, "request_id" | "n">>(window, ["request_id", "n"]);
       if (!edge) return;
-      rest = { ...rest, [order === "newest" ? "below" : "above"]: positionOf(edge) };
+      if (order === "newest") below = positionOf(edge);
+      else above = positionOf(edge);
     }
   }
 

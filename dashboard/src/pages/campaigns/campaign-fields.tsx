@@ -1,10 +1,10 @@
 import {
   Anchor,
   Autocomplete,
+  Box,
   Checkbox,
   Group,
   Input,
-  NumberInput,
   SegmentedControl,
   Select,
   SimpleGrid,
@@ -15,18 +15,22 @@ import {
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "wouter";
 import { ApiError, get, type Page } from "../../api.ts";
+import { formatNumber } from "../../i18n/format.ts";
 import { t } from "../../i18n/t.ts";
 import { ORIGINS } from "../../parts/origins.ts";
 import { useNames } from "../../parts/record/use-names.ts";
 import { TimeInput } from "../../parts/time-input.tsx";
 import { ownZone } from "../../parts/time-text.tsx";
 import { AUDIENCES, type Audience } from "../audiences/audience.ts";
+import { AudienceState } from "../audiences/audiences.tsx";
+import { DropFile } from "../audiences/drop-file.tsx";
 import { ZONES } from "../settings/zones.ts";
 import { RECIPIENT_ZONE } from "./audience-campaign.ts";
 import { linksIn, type CampaignDraft } from "./campaign-draft.ts";
 import { ColumnText } from "./column-text.tsx";
 import { useTemplates } from "./use-templates.ts";
 import { WaysFields } from "./ways-fields.tsx";
+import { NumberInput } from "../../parts/number-input.tsx";
 
 interface Props {
   draft: CampaignDraft;
@@ -87,11 +91,9 @@ export function CampaignFields(props: Props) {
         description={t("Spread evenly. Empty for no limit.")}
         value={draft.throttle}
         onChange={(throttle) => change({ throttle: typeof throttle === "number" ? throttle : "" })}
-        allowDecimal={false}
-        allowNegative={false}
         min={1}
         max={THROTTLE_MAX}
-        thousandSeparator=","
+        grouped
         error={faultAt("throttle")}
       />
       <Window {...fields} />
@@ -123,17 +125,33 @@ function AudienceSelect({ draft, change, audience, test, faultAt }: FieldProps) 
         nothingFoundMessage={t("No results")}
         error={faultAt("audienceId")}
       />
-      {data && options.length === 0 && (
-        <Text size="sm" mt={6}>
-          {t("There is no audience that is ready.")}{" "}
-          <Anchor component={Link} href="/audiences" size="sm">
-            {t("Upload a file")}
-          </Anchor>
-        </Text>
+      {audience && draft.audienceId !== "" && <CheckedFile audience={audience} />}
+      {draft.audienceId === "" && !test && (
+        <Box mt="sm">
+          <DropFile onDone={({ id, name }) => change({ audienceId: id, ...(draft.name.trim() === "" && { name }) })} />
+        </Box>
       )}
     </div>
   );
 }
+
+/** The result of the check so far. */
+const CheckedFile = ({ audience }: { audience: Audience }) => (
+  <Group gap="xs" mt={6} aria-live="polite">
+    {audience.state !== "ready" && <AudienceState audience={audience} />}
+    <Text size="sm" c={audience.failure ? "red" : "dimmed"}>
+      {audience.failure?.message ??
+        t("Recipients: {recipients}, rows with faults: {faults}, duplicates: {duplicates}", {
+          recipients: formatNumber(audience.recipients),
+          faults: formatNumber(audience.faults),
+          duplicates: formatNumber(audience.duplicates),
+        })}
+    </Text>
+    <Anchor component={Link} href={`/audiences/${audience.id}`} size="sm">
+      {t("View columns and rows")}
+    </Anchor>
+  </Group>
+);
 
 function Sender({ draft, change, faultAt }: FieldProps) {
   const { label, path } = ORIGINS.sms;

@@ -15,7 +15,7 @@ import { PhoneFrame, STICKY } from "../../parts/phone/phone-frame.tsx";
 import { RestoredNote } from "../../parts/restored-note.tsx";
 import { useDraft, useLeaveGuard } from "../../parts/use-draft.ts";
 import { useUrlState } from "../../url-state.ts";
-import { AUDIENCES, type Audience, type Recipient } from "../audiences/audience.ts";
+import { AUDIENCES, isMoving, type Audience, type Recipient } from "../audiences/audience.ts";
 import { SegmentCounter } from "../compose/segment-counter.tsx";
 import { AUDIENCE_CAMPAIGNS, draftPath, pathOf, type AudienceCampaign } from "./audience-campaign.ts";
 import { CampaignActions } from "./campaign-actions.tsx";
@@ -104,7 +104,7 @@ function CampaignForm({ campaign, audienceId }: FormProps) {
     save.reset();
   };
   const audience = useAudience(draft.audienceId);
-  const missing = missingIn(draft);
+  const missing = missingIn(draft) ?? unusable(audience);
   return (
     <>
       <PageHeader
@@ -164,7 +164,7 @@ function CampaignForm({ campaign, audienceId }: FormProps) {
         </Grid.Col>
         <Grid.Col span={{ base: 12, md: 5 }}>
           <Box {...STICKY}>
-            <Preview draft={draft} />
+            <Preview draft={draft} isReady={audience?.state === "ready"} />
           </Box>
         </Grid.Col>
       </Grid>
@@ -200,11 +200,20 @@ function missingIn({ name, audienceId, sender, by, text, templateId, ways, isLat
   return isLater && scheduledAt === "" ? t("Choose the time of the start.") : null;
 }
 
+/** Why an audience cannot be sent to yet. */
+function unusable(audience: Audience | undefined): string | null {
+  if (!audience || audience.state === "ready") return null;
+  return isMoving(audience) ? t("Wait until the file is checked.") : t("The file cannot be used. Choose another one.");
+}
+
+const CHECK_MS = 1000;
+
 function useAudience(id: string): Audience | undefined {
   const { data } = useQuery({
     queryKey: [AUDIENCES, id],
     queryFn: ({ signal }) => get<Audience>(`${AUDIENCES}/${id}`, {}, signal),
     enabled: id !== "",
+    refetchInterval: ({ state }) => (state.data && isMoving(state.data) ? CHECK_MS : false),
   });
   return data;
 }
@@ -213,14 +222,14 @@ const subtitleOf = (first: Recipient | undefined): string =>
   first ? t("Preview for row {row}: {number}", { row: first.row, number: first.number }) : t("Preview");
 
 /** The phone of the first recipient, with the segments and price of its text. */
-function Preview({ draft }: { draft: CampaignDraft }) {
+function Preview({ draft, isReady }: { draft: CampaignDraft; isReady: boolean }) {
   const refused = useWhyNot("write");
   const [openedAt] = useState(() => Date.now());
   const { data: recipients } = useQuery({
-    queryKey: [`${AUDIENCES}/${draft.audienceId}/recipients`, "first"],
+    queryKey: [`${AUDIENCES}/${draft.audienceId}/recipients`, "first", isReady],
     queryFn: ({ signal }) =>
       get<Page<Recipient>>(`${AUDIENCES}/${draft.audienceId}/recipients`, { limit: FIRST_RECIPIENTS }, signal),
-    enabled: draft.audienceId !== "",
+    enabled: isReady,
   });
   const smsTemplates = useTemplates("sms");
   const rcsTemplates = useTemplates("rcs");

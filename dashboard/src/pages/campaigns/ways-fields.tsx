@@ -1,7 +1,8 @@
-import { Button, Group, NumberInput, Paper, Stack, Text } from "@mantine/core";
+import { Button, Group, Paper, Stack, Text } from "@mantine/core";
 import { IconArrowDown, IconArrowUp, IconPlus, IconTrash } from "@tabler/icons-react";
 import { t } from "../../i18n/t.ts";
 import { channelName, SEND_CHANNELS } from "../../parts/channel.tsx";
+import { NumberInput } from "../../parts/number-input.tsx";
 import type { CampaignDraft } from "./campaign-draft.ts";
 import { emptyWay, type WayDraft } from "./way-draft.ts";
 import { WayFields } from "./way-fields.tsx";
@@ -92,8 +93,6 @@ export function WaysFields({ draft, change, columns, faultAt }: Props) {
           description={t("After a failure it follows at once.")}
           value={draft.moveOnAfterSeconds}
           onChange={(seconds) => change({ moveOnAfterSeconds: typeof seconds === "number" ? seconds : "" })}
-          allowDecimal={false}
-          allowNegative={false}
           min={10}
           max={86_400}
           error={faultAt("moveOnAfterSeconds")}

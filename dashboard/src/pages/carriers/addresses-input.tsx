@@ -1,6 +1,7 @@
-import { Fieldset, Group, NumberInput, Stack, Switch, Text } from "@mantine/core";
+import { Fieldset, Group, Stack, Switch, Text } from "@mantine/core";
 import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
+import { NumberInput } from "../../parts/number-input.tsx";
 
 interface Kind {
   ton: number;
@@ -28,7 +29,6 @@ export function AddressesInput({ label, hint, value, onChange, disabled, faultAt
       w={90}
       min={0}
       max={max}
-      allowDecimal={false}
       value={addresses[kind][name]}
       onChange={(next) =>
         typeof next === "number" && onChange({ ...addresses, [kind]: { ...addresses[kind], [name]: next } })
@@ -59,7 +59,6 @@ export function AddressesInput({ label, hint, value, onChange, disabled, faultAt
           suffix={t(" digits")}
           min={1}
           max={15}
-          allowDecimal={false}
           value={addresses.shortCodeDigits}
           onChange={(next) => typeof next === "number" && onChange({ ...addresses, shortCodeDigits: next })}
           error={faultAt("addresses.shortCodeDigits")}

@@ -5,6 +5,7 @@ import { RecordTable } from "../../parts/record/record-table.tsx";
 import { ADAPTERS, adapterOf } from "./adapters.ts";
 import { CarrierBadge, CarrierHealth } from "./carrier-health.tsx";
 import { CARRIERS, type Carrier } from "./carrier.ts";
+import { RouteNotice } from "./route-notice.tsx";
 
 const KIND: RecordKind<Carrier> = {
   path: CARRIERS,
@@ -63,6 +64,7 @@ const KIND: RecordKind<Carrier> = {
   ],
   empty: { sentence: t("No carriers yet"), example: { name: "line-2", messagesPerSecond: 50 } },
   removal: t("No message uses it any more. A carrier used by a route cannot be removed."),
+  notice: ({ name }) => <RouteNotice carrier={name} />,
   panels: (carrier) => {
     const line = adapterOf(carrier.adapter)?.line;
     return line

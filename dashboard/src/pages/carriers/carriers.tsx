@@ -20,7 +20,11 @@ export default function Carriers() {
         tabs={[
           { value: "carriers", label: t("Carriers"), panel: <CarrierTable /> },
           { value: "routes", label: t("Routes"), panel: <RouteTable /> },
-          { value: "receipts", label: t("Unmatched receipts"), panel: <Receipts /> },
+          {
+            value: "receipts",
+            label: t("Unmatched receipts"),
+            panel: <Receipts />,
+          },
         ]}
       />
     </>

@@ -1,9 +1,10 @@
-import { Input, NumberInput, SimpleGrid, Stack, Switch } from "@mantine/core";
+import { Input, SimpleGrid, Stack, Switch } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { get } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
 import { CALM, KNOBS, type Chaos } from "../../parts/chaos-knobs.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
+import { NumberInput } from "../../parts/number-input.tsx";
 
 /** Chaos settings of one simulated carrier; null uses those of the account's simulator. */
 export function ChaosInput({ label, hint, value, onChange, disabled, faultAt }: OwnInputProps) {

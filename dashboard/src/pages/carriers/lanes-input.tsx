@@ -1,6 +1,7 @@
-import { Fieldset, Group, NumberInput, Stack, Text } from "@mantine/core";
+import { Fieldset, Group, Stack, Text } from "@mantine/core";
 import type { ComponentType } from "react";
 import type { OwnInputProps } from "../../parts/record/field.ts";
+import { NumberInput } from "../../parts/number-input.tsx";
 
 const LANES = ["OTP", "TRANS", "PROMO"] as const;
 type Lanes = Readonly<Record<(typeof LANES)[number], number>>;
@@ -29,7 +30,6 @@ export const lanesInput = ({ name, min, max }: Limits): ComponentType<OwnInputPr
                 label={lane}
                 min={min}
                 max={max}
-                allowDecimal={false}
                 value={numbers[lane]}
                 onChange={(next) => typeof next === "number" && onChange({ ...numbers, [lane]: next })}
                 error={faultAt(`${name}.${lane}`)}

@@ -1,5 +1,4 @@
 import { Button, Group, Stack, Text } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { IconReceipt, IconRefresh } from "@tabler/icons-react";
 import { api, post, removeListed, usePages } from "../../api.ts";
@@ -15,6 +14,7 @@ import { useRun } from "../../parts/run/use-run.ts";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
+import { showToast } from "../../parts/toasts.tsx";
 
 const PATH = "/api/receipts";
 
@@ -160,7 +160,7 @@ function Actions({ receipt: { id, carrierMessageId } }: { receipt: Receipt }) {
   const match = useMutation({
     mutationFn: () => post<{ matched: boolean; messageId: string | null }>(`${PATH}/${id}/replay`),
     onSuccess: async ({ matched, messageId }) => {
-      notifications.show(
+      showToast(
         matched
           ? {
               color: "green",
@@ -175,7 +175,7 @@ function Actions({ receipt: { id, carrierMessageId } }: { receipt: Receipt }) {
       );
       await refresh();
     },
-    onError: ({ message }) => notifications.show({ color: "red", title: t("Not tested"), message }),
+    onError: ({ message }) => showToast({ color: "red", title: t("Not tested"), message }),
   });
   return (
     <Group gap="xs" wrap="nowrap">

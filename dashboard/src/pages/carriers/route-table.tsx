@@ -7,6 +7,7 @@ import type { RecordKind, RecordRow } from "../../parts/record/record-kind.ts";
 import { RecordTable } from "../../parts/record/record-table.tsx";
 import { adapterOf } from "./adapters.ts";
 import { CARRIERS, type Carrier } from "./carrier.ts";
+import { useUrlState } from "../../url-state.ts";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import { StatusBadge } from "../../parts/status-badge.tsx";
 import { QuietHoursInput } from "./quiet-hours-input.tsx";
@@ -44,13 +45,13 @@ function priorityBefore(routes: readonly Route[], carriers: readonly Carrier[]):
   return Math.max(0, Math.min(USUAL_PRIORITY, ...catchAlls.map(({ priority }) => priority - 1)));
 }
 
-const kindWith = (carriers: readonly Carrier[], routes: readonly Route[]): RecordKind<Route> => ({
+const kindWith = (carriers: readonly Carrier[], routes: readonly Route[], chosen: string): RecordKind<Route> => ({
   path: "/api/routes",
   one: "route",
   add: t("Add route"),
   starts: {
-    name: "",
-    ...firstOf(carriers),
+    name: chosen === "" ? "" : t("Messages by {carrier}", { carrier: chosen }),
+    ...firstOf(carriers, chosen),
     routeClasses: [],
     prefixes: [],
     senders: [],
@@ -196,14 +197,18 @@ const kindWith = (carriers: readonly Carrier[], routes: readonly Route[]): Recor
   removal: t("Its messages take the next matching route, or are rejected."),
 });
 
-/** Default carrier of a new route: a real one if there is one. */
-function firstOf(carriers: readonly Carrier[]): Pick<Route, "carrier" | "channel"> {
-  const carrier = carriers.find(({ name }) => channelOf(carriers, name) !== null)?.name ?? "simulator";
+/** Default carrier of a new route: the chosen one, or a real one if there is one. */
+function firstOf(carriers: readonly Carrier[], chosen: string): Pick<Route, "carrier" | "channel"> {
+  const carrier =
+    carriers.find(({ name }) => name === chosen)?.name ??
+    carriers.find(({ name }) => channelOf(carriers, name) !== null)?.name ??
+    "simulator";
   return { carrier, channel: channelOf(carriers, carrier) };
 }
 
 /** Routes: the carrier for each kind of message. */
 export function RouteTable() {
+  const [{ carrier }] = useUrlState(["carrier"]);
   const { data: carriers } = useQuery({
     queryKey: [CARRIERS, "all"],
     queryFn: ({ signal }) => get<Page<Carrier>>(CARRIERS, LIST, signal),
@@ -213,5 +218,5 @@ export function RouteTable() {
     queryFn: ({ signal }) => get<Page<Route>>("/api/routes", LIST, signal),
   });
   if (!carriers || !routes) return <PageLoading />;
-  return <RecordTable kind={kindWith(carriers.data, routes.data)} />;
+  return <RecordTable kind={kindWith(carriers.data, routes.data, carrier)} />;
 }

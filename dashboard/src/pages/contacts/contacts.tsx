@@ -134,37 +134,36 @@ function ImportButton({ onUploaded }: { onUploaded: (audienceId: string) => void
   );
 }
 
+const EXPORTED = ["number", "name", "tags", "consents", "optedOut", "createdAt", "updatedAt"];
+
 /** All attributes have a column, so their names are read first. */
-function ContactExport({ filters }: { filters: Record<string, string> }) {
-  const { data } = useQuery({
-    queryKey: ["/v1/contact-attributes"],
-    queryFn: ({ signal }) => get<{ data: string[] }>("/v1/contact-attributes", {}, signal),
-  });
-  const attributes = data?.data ?? [];
-  return (
-    <ExportButton<Contact>
-      path={CONTACTS}
-      query={filters}
-      one={t("contact")}
-      many={t("contacts")}
-      columns={["number", "name", "tags", "consents", "optedOut", "createdAt", "updatedAt", ...attributes]}
-      line={(contact) =>
-        csvLine([
-          contact.number,
-          contact.name,
-          contact.tags.join(" | "),
-          contact.consents
-            .filter(({ granted }) => granted)
-            .map(consentKey)
-            .join(" | "),
-          contact.optedOut,
-          isoOf(contact.createdAt),
-          isoOf(contact.updatedAt),
-          ...attributes.map((name) => contact.attributes[name] ?? ""),
-        ])
-      }
-      reached={({ number }) => t("as far as {number}", { number })}
-      begins={t("the first")}
-    />
-  );
+async function exportedColumns(): Promise<string[]> {
+  return [...EXPORTED, ...(await get<{ data: string[] }>("/v1/contact-attributes")).data];
 }
+
+const ContactExport = ({ filters }: { filters: Record<string, string> }) => (
+  <ExportButton<Contact>
+    path={CONTACTS}
+    query={filters}
+    one={t("contact")}
+    many={t("contacts")}
+    columns={exportedColumns}
+    line={(contact, columns) =>
+      csvLine([
+        contact.number,
+        contact.name,
+        contact.tags.join(" | "),
+        contact.consents
+          .filter(({ granted }) => granted)
+          .map(consentKey)
+          .join(" | "),
+        contact.optedOut,
+        isoOf(contact.createdAt),
+        isoOf(contact.updatedAt),
+        ...columns.slice(EXPORTED.length).map((name) => contact.attributes[name] ?? ""),
+      ])
+    }
+    reached={({ number }) => t("as far as {number}", { number })}
+    begins={t("the first")}
+  />
+);

@@ -1,7 +1,6 @@
 import { Anchor, Badge, Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { IconPlus, IconWebhook } from "@tabler/icons-react";
-import { lazy, Suspense } from "react";
 import { Link } from "wouter";
 import { get, type Page } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
@@ -9,19 +8,17 @@ import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/empty-state.tsx";
 import { GuardedButton } from "../../parts/guarded.tsx";
 import { PageHeader } from "../../parts/page-header.tsx";
-import { PageLoading } from "../../parts/page-loading.tsx";
 import { RecordDrawer } from "../../parts/record/record-drawer.tsx";
 import { useNames } from "../../parts/record/use-names.ts";
 import { UrlTabs } from "../../parts/url-tabs.tsx";
 import { useUrlState } from "../../url-state.ts";
+import { DeliveryCharts } from "./delivery-charts.tsx";
 import { DLR_PATH, dlrKind } from "./dlr-kind.tsx";
 import type { DlrConfig, EndpointPath, Webhook } from "./endpoint.ts";
 import { EventCatalogue } from "./event-catalogue.tsx";
 import { HealthBadge } from "./health-panel.tsx";
 import { useEndpointParts } from "./use-endpoint-parts.tsx";
 import { subjectName, WEBHOOK_PATH, webhookKind } from "./webhook-kind.tsx";
-
-const DeliveryCharts = lazy(() => import("./delivery-charts.tsx"));
 
 interface Row {
   id: string;
@@ -158,11 +155,7 @@ function Endpoints() {
           />
         }
       />
-      {rows.length > 0 && (
-        <Suspense fallback={<PageLoading />}>
-          <DeliveryCharts endpoints={rows} />
-        </Suspense>
-      )}
+      {rows.length > 0 && <DeliveryCharts endpoints={rows} />}
       <WebhookDrawer open={isReport ? "" : open} row={opened?.endpoint as Webhook | undefined} change={show} />
       <ReportDrawer
         open={!isReport ? "" : open === NEW.report ? "new" : open}

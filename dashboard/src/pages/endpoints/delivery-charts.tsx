@@ -4,7 +4,7 @@ import { useState } from "react";
 import { get, type Page } from "../../api.ts";
 import type { Callback } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
-import Bars from "../../parts/charts/bars.tsx";
+import { Bars } from "../../parts/charts/bars.tsx";
 import { FigureCard } from "../../parts/figure-card.tsx";
 import { duration } from "../../parts/time-text.tsx";
 import { figuresOf, latencyGroups, outcomesOverTime } from "./delivery-figures.ts";
@@ -12,7 +12,7 @@ import { figuresOf, latencyGroups, outcomesOverTime } from "./delivery-figures.t
 const LATEST = 200;
 
 /** Success rate and response time of the latest deliveries to one endpoint. */
-export default function DeliveryCharts({ endpoints }: { endpoints: readonly { id: string; name: string }[] }) {
+export function DeliveryCharts({ endpoints }: { endpoints: readonly { id: string; name: string }[] }) {
   const [chosen, setChosen] = useState<string | null>(null);
   const endpointId = chosen ?? endpoints[0]?.id ?? "";
   const { data } = useQuery({

@@ -1,4 +1,4 @@
-import { Alert, NumberInput, Stack, Text } from "@mantine/core";
+import { Alert, Stack, Text } from "@mantine/core";
 import { useQueryClient } from "@tanstack/react-query";
 import { IconRefresh } from "@tabler/icons-react";
 import { useState } from "react";
@@ -8,6 +8,7 @@ import { GuardedConfirm } from "../../parts/guarded.tsx";
 import { SignatureHelp } from "../../parts/signature-help.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
 import type { Endpoint, EndpointPath } from "./endpoint.ts";
+import { NumberInput } from "../../parts/number-input.tsx";
 
 const OVERLAP_HOURS = 24;
 const OVERLAP_HOURS_MAX = 168;
@@ -38,7 +39,6 @@ export function SecretPanel({ path, endpoint, onSecret }: Props) {
         suffix={t(" hours")}
         min={0}
         max={OVERLAP_HOURS_MAX}
-        allowDecimal={false}
         value={hours}
         onChange={(value) => setHours(typeof value === "number" ? value : OVERLAP_HOURS)}
       />

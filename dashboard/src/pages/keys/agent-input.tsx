@@ -1,6 +1,7 @@
-import { NumberInput, Stack, Switch, TagsInput } from "@mantine/core";
+import { Stack, Switch, TagsInput } from "@mantine/core";
 import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
+import { NumberInput } from "../../parts/number-input.tsx";
 
 interface AgentLimits {
   recipients: readonly string[];

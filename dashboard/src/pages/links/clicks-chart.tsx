@@ -1,6 +1,6 @@
 import { locale } from "../../i18n/language.ts";
 import { t } from "../../i18n/t.ts";
-import Bars from "../../parts/charts/bars.tsx";
+import { Bars } from "../../parts/charts/bars.tsx";
 import type { ShortLinkDetail } from "./short-link.ts";
 
 const STEP_MS = { hour: 3_600_000, day: 86_400_000 };
@@ -10,7 +10,7 @@ const SHORT = {
 };
 
 /** Clicks per hour or day, including buckets without clicks. */
-export default function ClicksChart({ detail: { from, to, bucket, buckets } }: { detail: ShortLinkDetail }) {
+export function ClicksChart({ detail: { from, to, bucket, buckets } }: { detail: ShortLinkDetail }) {
   const step = STEP_MS[bucket];
   const known = new Map(buckets.map(({ at, clicks }) => [at, clicks]));
   const first = Math.ceil(from / step) * step;

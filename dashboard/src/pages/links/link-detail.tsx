@@ -1,6 +1,6 @@
-import { Alert, Anchor, Group, SegmentedControl, SimpleGrid, Skeleton, Stack, Text } from "@mantine/core";
+import { Alert, Anchor, Group, SegmentedControl, SimpleGrid, Stack, Text } from "@mantine/core";
 import { useQuery, keepPreviousData } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import { Link } from "wouter";
 import { get } from "../../api.ts";
 import { formatNumber } from "../../i18n/format.ts";
@@ -9,9 +9,8 @@ import { ErrorState } from "../../parts/error-state.tsx";
 import { FigureCard } from "../../parts/figure-card.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import { TimeText } from "../../parts/time-text.tsx";
+import { ClicksChart } from "./clicks-chart.tsx";
 import { LINKS, type ShortLinkDetail } from "./short-link.ts";
-
-const ClicksChart = lazy(() => import("./clicks-chart.tsx"));
 
 /** Clicks of one link, by hour or by day. */
 export function LinkDetail({ id }: { id: string }) {
@@ -67,9 +66,7 @@ export function LinkDetail({ id }: { id: string }) {
           onChange={setBucket}
         />
       </Group>
-      <Suspense fallback={<Skeleton height={220} />}>
-        <ClicksChart detail={data} />
-      </Suspense>
+      <ClicksChart detail={data} />
     </Stack>
   );
 }

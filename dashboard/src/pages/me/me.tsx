@@ -1,11 +1,11 @@
 import { Grid, Paper, Title } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { t } from "../../i18n/t.ts";
 import { PageHeader } from "../../parts/page-header.tsx";
 import { PasswordForm } from "../../parts/password-form.tsx";
 import { useSession, roleName } from "../../session.tsx";
 import { SecondFactor } from "./second-factor.tsx";
 import { Sessions } from "./sessions.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 
 /** The signed-in user's password, second factor and sessions. */
 export default function Me() {
@@ -24,7 +24,7 @@ export default function Me() {
             </Title>
             <PasswordForm
               onChanged={() =>
-                notifications.show({
+                showToast({
                   color: "green",
                   title: t("Changed"),
                   message: t("Your other sessions have ended."),

@@ -9,8 +9,8 @@ import { TimeInput } from "../../parts/time-input.tsx";
 import { useMay } from "../../session.tsx";
 
 const FIRST = ["recipient", "channel", "status", "type", "from", "to"] as const;
-const FURTHER = ["text", "campaignName", "templateName", "messageId", "carrierMessageId", "test"] as const;
-export const FILTER_NAMES = [...FIRST, ...FURTHER] as const;
+const FURTHER = ["text", "campaignName", "templateName", "messageId", "carrierMessageId"] as const;
+export const FILTER_NAMES = [...FIRST, ...FURTHER, "test"] as const;
 export type Filters = Record<(typeof FILTER_NAMES)[number], string>;
 
 interface Props {
@@ -26,7 +26,7 @@ export function MessageFilters({ filters, change }: Props) {
   // Viewers, who see numbers and codes masked, could find them out.
   const mayWrite = useMay("write");
   const any = FILTER_NAMES.some((name) => filters[name] !== "");
-  const choice = (name: "channel" | "status" | "type" | "test", label: string, data: readonly (string | Choice)[]) => (
+  const choice = (name: "channel" | "status" | "type", label: string, data: readonly (string | Choice)[]) => (
     <Select
       label={label}
       placeholder={t("All")}
@@ -100,10 +100,6 @@ export function MessageFilters({ filters, change }: Props) {
             value={filters.carrierMessageId}
             onChange={(carrierMessageId) => change({ carrierMessageId })}
           />
-          {choice("test", t("Mode"), [
-            { value: "false", label: t("Live") },
-            { value: "true", label: t("Test") },
-          ])}
         </Group>
       </Collapse>
     </search>

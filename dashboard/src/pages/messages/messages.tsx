@@ -1,4 +1,4 @@
-import { Button, Center, Group, Select, Switch, Text } from "@mantine/core";
+import { Button, Center, Group, SegmentedControl, Select, Switch, Text } from "@mantine/core";
 import { IconArrowUp, IconMessageOff } from "@tabler/icons-react";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
@@ -27,6 +27,13 @@ const PAGE_SIZES = [PAGE_SIZE, "100", "200"].map((value) => ({
   label: t("{count} per page", { count: value }),
 }));
 
+/** Messages of live keys and people, and those of test keys, which only reach the simulator. */
+const MODES = [
+  { value: "", label: t("All") },
+  { value: "false", label: t("Live") },
+  { value: "true", label: t("Test") },
+];
+
 const NONE: ReadonlySet<string> = new Set();
 
 /** The number of rows shown, of all matches. Live messages may be newer than the count. */
@@ -38,27 +45,38 @@ function reachOf(rows: number, hasMore: boolean, total: Counted | undefined): st
     : t("{rows} of {count} shown", { rows, count: total.count });
 }
 
-/** All messages, newest first. */
+/** All messages, newest or oldest first. */
 export default function Messages() {
   const [filters, change] = useUrlState(FILTER_NAMES);
+  const [{ order }, turn] = useUrlState(["order"]);
+  const isOldestFirst = order === "oldest";
   const [live, setLive] = useState(true);
   const [, navigate] = useLocation();
   // Memoised by content, because `filters` is a new object in every render.
   const key = JSON.stringify(filters);
   const [size, setSize] = useState(() => localStorage.getItem(STORED_SIZE) ?? PAGE_SIZE);
-  const query = useMemo(() => ({ ...queryOf(JSON.parse(key) as typeof filters), limit: size }), [key, size]);
+  const filter = useMemo(() => queryOf(JSON.parse(key) as typeof filters), [key]);
+  const query = useMemo(
+    () => ({ ...filter, limit: size, ...(isOldestFirst && { order: "oldest" }) }),
+    [filter, size, isOldestFirst],
+  );
   const { table, rows, query: list } = usePages<Message>("/api/messages", query);
   // While new filters are applied, the rows are those of the filters before.
   const isCurrent = list.data !== undefined && !list.isPlaceholderData;
   const tail = useTail(query, rows, live && isCurrent);
   // A list without a next page shows its own number.
   const total = useQuery({
-    queryKey: ["/api/message-count", query],
-    queryFn: ({ signal }) => get<Counted>("/api/message-count", { ...query, limit: undefined }, signal),
+    queryKey: ["/api/message-count", filter],
+    queryFn: ({ signal }) => get<Counted>("/api/message-count", filter, signal),
     enabled: isCurrent && table.hasMore,
     retry: false,
   });
   const columns = useColumns();
+  const [time, ...others] = columns.columns;
+  const sort = {
+    order: isOldestFirst ? ("ascending" as const) : ("descending" as const),
+    turn: () => turn({ order: isOldestFirst ? null : "oldest" }),
+  };
   const client = useQueryClient();
   const [selection, setSelection] = useState({ key, messageIds: NONE });
   // A selection ends with its filters.
@@ -69,16 +87,29 @@ export default function Messages() {
 
   return (
     <>
-      <PageHeader title={t("Messages")} lead={t("All messages with their status, newest first.")}>
+      <PageHeader
+        title={t("Messages")}
+        lead={
+          isOldestFirst
+            ? t("All messages with their status, oldest first.")
+            : t("All messages with their status, newest first.")
+        }
+      >
+        <SegmentedControl
+          size="xs"
+          aria-label={t("Mode")}
+          data={MODES}
+          value={filters.test}
+          onChange={(test) => change({ test: test === "" ? null : test })}
+        />
         <Switch
-          label={t("Live")}
+          label={t("Live updates")}
           checked={live}
           onChange={({ currentTarget }) => setLive(currentTarget.checked)}
-          aria-label={t("Live updates")}
         />
         <SavedViews filters={filters} change={change} />
         <ColumnsMenu {...columns} />
-        <MessageExport query={query} />
+        <MessageExport query={filter} />
       </PageHeader>
       <MessageFilters filters={filters} change={change} />
       {fresh > 0 && (
@@ -108,7 +139,7 @@ export default function Messages() {
       />
       <DataTable
         label={t("Messages")}
-        columns={columns.columns}
+        columns={time ? [{ ...time, sort }, ...others] : []}
         selection={{
           keys: selected,
           change: select,

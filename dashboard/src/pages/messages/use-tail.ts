@@ -2,7 +2,7 @@ import { useQuery, useQueryClient, type InfiniteData } from "@tanstack/react-que
 import { useEffect, useRef } from "react";
 import { get, type Page, type Query } from "../../api.ts";
 import type { Message } from "../../api-types.ts";
-import { useLive, type Moved } from "../../live.ts";
+import { isLive, useLive, type Moved } from "../../live.ts";
 
 /** Rate limit for reading the newest messages while events arrive. */
 const LOOK_AT_MOST_EVERY_MS = 1000;
@@ -24,11 +24,12 @@ export function useTail(query: Query, rows: readonly Message[], on: boolean): Ta
   const first = rows[0];
   // A text has no index: only messages that are newer than the list are searched for one.
   const since = query["text"] ? { from: first?.createdAt ?? null } : {};
-  const isOn = on && (!query["text"] || first !== undefined);
+  const isOldestFirst = query["order"] === "oldest";
+  const isOn = on && (!query["text"] || (first !== undefined && !isOldestFirst));
   const { data, refetch } = useQuery({
     queryKey: ["tail", query],
     queryFn: ({ signal }) => get<Page<Message>>("/api/messages", { ...query, ...since, limit: 100 }, signal),
-    enabled: isOn,
+    enabled: false,
   });
   const newest = data?.data;
   // A slow read is not begun again before it has ended.
@@ -39,8 +40,11 @@ export function useTail(query: Query, rows: readonly Message[], on: boolean): Ta
     look();
   });
   useLive("more", () => on && look());
-  // Events between the read of the list and the start of the stream are lost, so it is read again.
+  // Events between the read of the list and the start of the stream are lost, so it is read again after both.
   useLive("open", () => on && look());
+  useEffect(() => {
+    if (isOn && isLive()) void refetch({ cancelRefetch: false });
+  }, [isOn, refetch]);
   useEffect(() => {
     if (!newest || !on) return;
     const byId = new Map(newest.map((message) => [message.messageId, message]));
@@ -48,7 +52,7 @@ export function useTail(query: Query, rows: readonly Message[], on: boolean): Ta
   }, [client, newest, on, query]);
 
   // Compares ids, because messages of one request share their timestamp.
-  const fresh = on && newest ? newest.filter((message) => !first || isBefore(message, first)) : [];
+  const fresh = on && newest && !isOldestFirst ? newest.filter((message) => !first || isBefore(message, first)) : [];
   return { fresh, show: () => void client.resetQueries({ queryKey: ["/api/messages", query] }) };
 }
 

@@ -1,15 +1,13 @@
-import { Skeleton, Stack, Table, Text } from "@mantine/core";
-import { lazy, Suspense } from "react";
+import { Stack, Table, Text } from "@mantine/core";
 import { formatNumber } from "../../i18n/format.ts";
 import { t } from "../../i18n/t.ts";
+import { Areas } from "../../parts/charts/areas.tsx";
 import { countryName } from "../../parts/country-name.ts";
 import { ErrorState } from "../../parts/error-state.tsx";
 import { FailureReason } from "../../parts/failure-reason.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import type { TimeRange } from "../../parts/time-range.tsx";
 import { groupKey, groupPoints, useBreakdown, type Dimension, type Group, type Measure } from "./stats.ts";
-
-const Areas = lazy(() => import("../../parts/charts/areas.tsx"));
 
 /** Distinguishable colours, without the red of failures. */
 const COLORS = ["sun", "blue", "green", "violet", "yellow", "gray"];
@@ -39,9 +37,7 @@ export function BreakdownPanel({ range, by, measure }: { range: TimeRange; by: D
   }));
   return (
     <Stack gap="lg">
-      <Suspense fallback={<Skeleton h={240} />}>
-        <Areas label={LABELS[by]} data={groupPoints(data, shown, measure)} series={series} />
-      </Suspense>
+      <Areas label={LABELS[by]} data={groupPoints(data, shown, measure)} series={series} />
       <GroupTable by={by} groups={data.groups} />
     </Stack>
   );

@@ -1,17 +1,5 @@
-import {
-  Anchor,
-  Button,
-  Grid,
-  Group,
-  Paper,
-  SegmentedControl,
-  SimpleGrid,
-  Skeleton,
-  Stack,
-  Text,
-  Title,
-} from "@mantine/core";
-import { lazy, Suspense, useState, type ReactNode } from "react";
+import { Anchor, Button, Grid, Group, Paper, SegmentedControl, SimpleGrid, Stack, Text, Title } from "@mantine/core";
+import { useState, type ReactNode } from "react";
 import { Link } from "wouter";
 import { t } from "../../i18n/t.ts";
 import { BarList } from "../../parts/bar-list.tsx";
@@ -26,12 +14,11 @@ import { TimeRangeInput, useTimeRange, type TimeRange } from "../../parts/time-r
 import { duration } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
 import { BreakdownPanel } from "./breakdown-panel.tsx";
+import { ChannelsChart } from "./channels-chart.tsx";
+import { LatencyChart } from "./latency-chart.tsx";
 import { isQuiet, useStats, type Measure, type Stats } from "./stats.ts";
 import { Ticker } from "./ticker.tsx";
 import { Totals } from "./totals.tsx";
-
-const ChannelsChart = lazy(() => import("./channels-chart.tsx"));
-const LatencyChart = lazy(() => import("./latency-chart.tsx"));
 
 /**
  * Overview: message counts, outcomes, failures and latencies. The server updates the counts with every state change.
@@ -150,13 +137,11 @@ function OverTime({ stats, range }: { stats: Stats; range: TimeRange }) {
         </Group>
       }
     >
-      <Suspense fallback={<Skeleton h={240} />}>
-        {split === "channel" ? (
-          <ChannelsChart stats={stats} measure={measure} />
-        ) : (
-          <BreakdownPanel range={range} by={split} measure={measure} />
-        )}
-      </Suspense>
+      {split === "channel" ? (
+        <ChannelsChart stats={stats} measure={measure} />
+      ) : (
+        <BreakdownPanel range={range} by={split} measure={measure} />
+      )}
     </Section>
   );
 }
@@ -210,9 +195,7 @@ function HowLong({ latency }: Pick<Stats, "latency">) {
           </div>
         ))}
       </Group>
-      <Suspense fallback={<Skeleton h={220} />}>
-        <LatencyChart label={UNTIL[until]} latency={chosen} />
-      </Suspense>
+      <LatencyChart label={UNTIL[until]} latency={chosen} />
     </Section>
   );
 }

@@ -109,9 +109,7 @@ export function channelPoints(stats: Stats, measure: Measure) {
   return pointsOf(stats, channels, (at, channel) => counts.get(`${at} ${channel}`) ?? 0);
 }
 
-/**
- * The chart would read dots in a key as a path, and names may contain dots. A key is therefore the index of the group.
- */
+/** A key of a group's counts. Its name could be `at` or `name`, which other fields of a point have. */
 export const groupKey = (place: number): string => `group${place}`;
 
 export function groupPoints(breakdown: Breakdown, groups: readonly Group[], measure: Measure) {

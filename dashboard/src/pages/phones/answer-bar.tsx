@@ -1,9 +1,10 @@
-import { ActionIcon, Button, Group, Menu, Modal, NumberInput, Stack, TextInput } from "@mantine/core";
+import { ActionIcon, Button, Group, Menu, Modal, Stack, TextInput } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { IconEye, IconFile, IconMapPin, IconPlus, IconSend } from "@tabler/icons-react";
 import { useState } from "react";
 import { t } from "../../i18n/t.ts";
 import type { Thread } from "./threads.ts";
+import { NumberInput } from "../../parts/number-input.tsx";
 
 interface Props {
   thread: Thread;
@@ -109,14 +110,14 @@ function FileModal({ opened, close, send }: ModalProps) {
 }
 
 function PlaceModal({ opened, close, send }: ModalProps) {
-  const [latitude, setLatitude] = useState<number | string>(48.8584);
-  const [longitude, setLongitude] = useState<number | string>(2.2945);
+  const [latitude, setLatitude] = useState<number | "">(48.8584);
+  const [longitude, setLongitude] = useState<number | "">(2.2945);
   return (
     <Modal opened={opened} onClose={close} title={t("Share a location")}>
       <Stack>
         <Group grow>
-          <NumberInput label={t("Latitude")} value={latitude} onChange={setLatitude} min={-90} max={90} />
-          <NumberInput label={t("Longitude")} value={longitude} onChange={setLongitude} min={-180} max={180} />
+          <NumberInput decimals label={t("Latitude")} value={latitude} onChange={setLatitude} min={-90} max={90} />
+          <NumberInput decimals label={t("Longitude")} value={longitude} onChange={setLongitude} min={-180} max={180} />
         </Group>
         <Button
           onClick={() => {

@@ -1,5 +1,4 @@
 import { ActionIcon, Grid, Loader, Text, UnstyledButton } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { IconChevronLeft } from "@tabler/icons-react";
 import { useState } from "react";
 import { t } from "../../i18n/t.ts";
@@ -15,6 +14,7 @@ import classes from "./phones.module.css";
 import { excerptOf, type Thread } from "./threads.ts";
 import { Told } from "./told.tsx";
 import { usePhone } from "./use-phone.ts";
+import { showToast } from "../../parts/toasts.tsx";
 
 /** One simulated phone, with the webhook deliveries that its events caused. */
 export function OpenPhone({ number }: { number: string }) {
@@ -31,7 +31,7 @@ export function OpenPhone({ number }: { number: string }) {
       await act(verb, body);
       return true;
     } catch (problem) {
-      notifications.show({ color: "red", title: t("Action failed"), message: (problem as Error).message });
+      showToast({ color: "red", title: t("Action failed"), message: (problem as Error).message });
       return false;
     } finally {
       setBusy(false);

@@ -1,6 +1,7 @@
-import { NumberInput, SimpleGrid, Stack, Switch } from "@mantine/core";
+import { SimpleGrid, Stack, Switch } from "@mantine/core";
 import { t } from "../../i18n/t.ts";
 import type { OwnInputProps } from "../../parts/record/field.ts";
+import { NumberInput } from "../../parts/number-input.tsx";
 
 interface Limit {
   name: string;
@@ -42,8 +43,7 @@ function LimitsInput({ of, label, hint, value, onChange, disabled, faultAt }: Ow
               min={1}
               max={max}
               suffix={suffix ? ` ${suffix}` : ""}
-              thousandSeparator=","
-              allowDecimal={false}
+              grouped
               placeholder={optional && t("Unlimited")}
               value={set[name] ?? ""}
               onChange={(next) => onChange({ ...set, [name]: typeof next === "number" ? next : null })}

@@ -1,5 +1,4 @@
 import { Paper } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { get, patch } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
@@ -10,6 +9,7 @@ import type { Values } from "../../parts/record/field.ts";
 import { RecordForm } from "../../parts/record/record-form.tsx";
 import { useRecordForm } from "../../parts/record/use-record-form.ts";
 import { SETTINGS } from "./setting-fields.ts";
+import { showToast } from "../../parts/toasts.tsx";
 
 const PATH = "/api/account";
 
@@ -48,7 +48,7 @@ function SettingsForm({ before }: { before: Values }) {
         save={async (body) => {
           await patch(PATH, body);
           await client.invalidateQueries({ queryKey: [PATH] });
-          notifications.show({ color: "green", title: t("Saved"), message: t("Applies from the next message on.") });
+          showToast({ color: "green", title: t("Saved"), message: t("Applies from the next message on.") });
         }}
       />
     </Paper>

@@ -1,5 +1,4 @@
 import { Anchor, Box, Grid, Paper, SimpleGrid, Stack, TextInput, Title } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
@@ -27,6 +26,7 @@ import { draftOf, kindFor } from "./sendable.ts";
 import { SubmitTemplate } from "./submit-template.tsx";
 import { TEMPLATE_KINDS, templateOf } from "./template-kind.ts";
 import { TestSend } from "./test-send.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 
 const PATH = "/api/templates";
 
@@ -77,7 +77,7 @@ function Desk({ channel, before }: { channel: SendChannel; before: Template | un
       ? await patch<Template>(`${PATH}/${before.id}`, body)
       : await post<Template>(PATH, { channel, ...body });
     await refresh();
-    notifications.show({ color: "green", title: t("Saved"), message: t("{name} can be sent.", { name: saved.name }) });
+    showToast({ color: "green", title: t("Saved"), message: t("{name} can be sent.", { name: saved.name }) });
     if (!before) navigate(`${place}/${saved.id}`);
   }
 

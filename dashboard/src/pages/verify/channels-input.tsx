@@ -1,20 +1,10 @@
-import {
-  ActionIcon,
-  Button,
-  Group,
-  Input,
-  NumberInput,
-  Paper,
-  Select,
-  SimpleGrid,
-  Stack,
-  TextInput,
-} from "@mantine/core";
+import { ActionIcon, Button, Group, Input, Paper, Select, SimpleGrid, Stack, TextInput } from "@mantine/core";
 import { IconPlus, IconTrash } from "@tabler/icons-react";
 import { t } from "../../i18n/t.ts";
 import { CHANNELS } from "../../parts/channel.tsx";
 import type { OwnInputProps } from "../../parts/record/field.ts";
 import type { VerifyChannel } from "./verification.ts";
+import { NumberInput } from "../../parts/number-input.tsx";
 
 const CHANNELS_MAX = 5;
 const WAIT_SECONDS = 30;

@@ -1,9 +1,9 @@
 import { t } from "../../i18n/t.ts";
-import Bars from "../../parts/charts/bars.tsx";
+import { Bars } from "../../parts/charts/bars.tsx";
 import { groupsOf } from "./times.ts";
 
 /** Histogram of the time between sending and verifying a code. */
-export default function TimesChart({ times }: { times: readonly number[] }) {
+export function TimesChart({ times }: { times: readonly number[] }) {
   return (
     <Bars
       label={t("Codes by time to verify")}

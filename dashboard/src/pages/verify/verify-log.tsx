@@ -1,7 +1,7 @@
-import { Anchor, Badge, Button, Paper, SimpleGrid, Skeleton, Text, Title } from "@mantine/core";
+import { Anchor, Badge, Button, Paper, SimpleGrid, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { IconShieldCheck } from "@tabler/icons-react";
-import { lazy, Suspense, useMemo } from "react";
+import { useMemo } from "react";
 import { Link } from "wouter";
 import { get, usePages, type Page } from "../../api.ts";
 import { formatNumber } from "../../i18n/format.ts";
@@ -15,10 +15,9 @@ import { useNames } from "../../parts/record/use-names.ts";
 import { StatusBadge, statusWord } from "../../parts/status-badge.tsx";
 import { duration, TimeText } from "../../parts/time-text.tsx";
 import { useUrlState } from "../../url-state.ts";
+import { TimesChart } from "./times-chart.tsx";
 import { medianOf, timesToVerify } from "./times.ts";
 import type { Conversion, Verification } from "./verification.ts";
-
-const TimesChart = lazy(() => import("./times-chart.tsx"));
 
 const PATH = "/api/verifications";
 const FILTERS = ["to", "state", "configId", "source", "from", "until"] as const;
@@ -153,9 +152,7 @@ function Figures() {
           <Text size="sm" c="dimmed" mb="sm">
             {t("From sending the code to verifying it, for the latest {times}.", { times: times.length })}
           </Text>
-          <Suspense fallback={<Skeleton height={200} />}>
-            <TimesChart times={times} />
-          </Suspense>
+          <TimesChart times={times} />
         </Paper>
       )}
     </>

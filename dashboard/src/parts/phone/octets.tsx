@@ -29,6 +29,9 @@ export const Octets = ({ text, dataCoding, udh }: Binary) => (
     <Text size="xs" fw={650}>
       {binaryTitle(text)}
     </Text>
+    <Text size="xs" c="dimmed">
+      {t("Octets in hexadecimal")}
+    </Text>
     <Text size="sm" ff="monospace">
       {pairsOf(text)}
     </Text>

@@ -1,19 +1,10 @@
-import {
-  Autocomplete,
-  Checkbox,
-  Group,
-  NumberInput,
-  Select,
-  Switch,
-  TagsInput,
-  Textarea,
-  TextInput,
-} from "@mantine/core";
+import { Autocomplete, Checkbox, Group, Select, Switch, TagsInput, Textarea, TextInput } from "@mantine/core";
 import { use } from "react";
 import { t } from "../../i18n/t.ts";
 import { ExistsContext } from "./exists-context.ts";
 import { faultOf, type Field, type Values } from "./field.ts";
 import { SecretInput } from "./secret-input.tsx";
+import { NumberInput } from "../number-input.tsx";
 
 interface Props {
   field: Field;
@@ -94,8 +85,7 @@ export function FieldInput({ field, values, set, faultAt, disabled }: Props) {
           onChange={(next) => change(typeof next === "number" ? next : null)}
           placeholder={input.placeholder}
           suffix={input.suffix ? ` ${input.suffix}` : ""}
-          thousandSeparator={input.grouped === false ? "" : ","}
-          allowDecimal={false}
+          grouped={input.grouped !== false}
           {...(input.min === undefined ? {} : { min: input.min })}
           {...(input.max === undefined ? {} : { max: input.max })}
         />

@@ -1,5 +1,4 @@
 import { Drawer, Stack, Tabs } from "@mantine/core";
-import { notifications } from "@mantine/notifications";
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { get, patch, post, remove } from "../../api.ts";
 import { t } from "../../i18n/t.ts";
@@ -13,6 +12,7 @@ import { bodyToShow, type Values } from "./field.ts";
 import { nameIn, type RecordKind, type RecordRow } from "./record-kind.ts";
 import { RecordForm } from "./record-form.tsx";
 import { useRecordForm } from "./use-record-form.ts";
+import { showToast } from "../toasts.tsx";
 
 interface Props<T extends RecordRow> {
   kind: RecordKind<T>;
@@ -67,7 +67,7 @@ function NewRecord<T extends RecordRow>({ kind, change }: Pick<Props<T>, "kind" 
         save={async (body) => {
           const made = await post<T>(kind.path, { ...kind.always, ...body });
           await client.invalidateQueries({ queryKey: [kind.path] });
-          notifications.show({
+          showToast({
             color: "green",
             title: t("Saved"),
             message: t("{name} created.", { name: nameIn(kind, made) }),
@@ -96,24 +96,27 @@ function OpenRecord<T extends RecordRow>({
   const panels = kind.panels?.(record) ?? [];
   if (panels.length === 0) return <EditRecord kind={kind} record={record} close={close} />;
   return (
-    <Tabs defaultValue="settings" keepMounted={false}>
-      <Tabs.List mb="md">
-        <Tabs.Tab value="settings">{t("Settings")}</Tabs.Tab>
-        {panels.map(({ value, label }) => (
-          <Tabs.Tab key={value} value={value}>
-            {label}
-          </Tabs.Tab>
-        ))}
-      </Tabs.List>
-      <Tabs.Panel value="settings">
-        <EditRecord kind={kind} record={record} close={close} />
-      </Tabs.Panel>
-      {panels.map(({ value, panel }) => (
-        <Tabs.Panel key={value} value={value}>
-          {panel}
+    <>
+      {kind.notice?.(record)}
+      <Tabs defaultValue="settings" keepMounted={false}>
+        <Tabs.List mb="md">
+          <Tabs.Tab value="settings">{t("Settings")}</Tabs.Tab>
+          {panels.map(({ value, label }) => (
+            <Tabs.Tab key={value} value={value}>
+              {label}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        <Tabs.Panel value="settings">
+          <EditRecord kind={kind} record={record} close={close} />
         </Tabs.Panel>
-      ))}
-    </Tabs>
+        {panels.map(({ value, panel }) => (
+          <Tabs.Panel key={value} value={value}>
+            {panel}
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+    </>
   );
 }
 
@@ -141,7 +144,7 @@ function EditRecord<T extends RecordRow>({
       save={async (body) => {
         await patch(`${path}/${record.id ?? ""}`, body);
         await refresh();
-        notifications.show({ color: "green", title: t("Saved"), message: t("Applies from the next message on.") });
+        showToast({ color: "green", title: t("Saved"), message: t("Applies from the next message on.") });
         close();
       }}
       aside={

@@ -40,6 +40,8 @@ export interface RecordKind<T extends RecordRow> {
   removal: string | null;
   /** Further actions beside the remove button. */
   actions?: (row: T, close: () => void) => ReactNode;
+  /** A next step above an open record. */
+  notice?: (row: T) => ReactNode;
   /** Further tabs of an open record. */
   panels?: (row: T) => readonly { value: string; label: string; panel: ReactNode }[];
   onMade?: (made: T) => void;

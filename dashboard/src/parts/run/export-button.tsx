@@ -16,8 +16,8 @@ interface Props<T> {
   query?: Query;
   one: string;
   many: string;
-  columns: readonly string[];
-  line: (row: T) => string;
+  columns: readonly string[] | (() => Promise<readonly string[]>);
+  line: (row: T, columns: readonly string[]) => string;
   /** Progress after a row, such as its date. The length of the list is unknown. */
   reached: (row: T) => string;
   /** The rows that an incomplete file has, such as "the newest". */
@@ -30,14 +30,15 @@ export function ExportButton<T>({ path, query, one, many, columns, line, reached
   const counted = (rows: number): string => `${formatNumber(rows)} ${rows === 1 ? one : many}`;
 
   async function work(tell: (sentence: string) => void, signal: AbortSignal): Promise<string> {
-    const chunks = [csvLine(columns)];
+    tell(t("Reading…"));
+    const names = typeof columns === "function" ? await columns() : columns;
+    const chunks = [csvLine(names)];
     let rows = 0;
     let cursor: string | null = null;
-    tell(t("Reading…"));
     try {
       do {
         const page: Page<T> = await get(path, { ...query, limit: PAGE_ROWS, cursor }, signal);
-        chunks.push(page.data.map(line).join(""));
+        chunks.push(page.data.map((row) => line(row, names)).join(""));
         rows += page.data.length;
         cursor = page.nextCursor;
         const last = page.data.at(-1);
