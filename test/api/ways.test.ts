@@ -53,6 +53,28 @@ describe.each(ENGINES)("POST /v1/messages on %s", (engine) => {
     });
   });
 
+  test("a chat-app way may be a session message, and is left out unless the recipient wrote within 24 hours", async () => {
+    const { from } = CHAT;
+    const buttons = [{ type: "reply", reply: { id: "y", title: "Yes" } }];
+    const interactive = { type: "button", body: { text: "Shall we come?" }, action: { buttons } };
+    const ways = [{ channel: "chatapp", from, interactive }, SMS];
+    const to = "15550100141";
+    const before = idOf(await post({ to, ways }));
+    await server.travel(5000);
+    expect(await server.settled(before)).toMatchObject({ channel: "sms", text: "As a text.", status: "Delivered" });
+    const alone = await post({ to, ways: [ways[0]] });
+    expect(faultOf(alone)).toEqual([403, "SESSION_CLOSED", "ways[0].type"]);
+    const wrote = { to: from, channel: "chatapp", text: "Hello?" };
+    expect((await server.request("POST", `/api/simulator/phones/${to}/reply`, wrote)).status).toBe(200);
+    const within = idOf(await post({ to, ways }));
+    await server.travel(5000);
+    expect(await server.message(within)).toMatchObject({ channel: "chatapp", text: "Shall we come?" });
+    const wrong = await post({ to, ways: [{ channel: "chatapp", from, text: { body: "" } }, SMS] });
+    expect(faultOf(wrong)).toEqual([400, "INVALID_REQUEST", "ways[0].text.body"]);
+    const both = await post({ to, ways: [{ ...CHAT, interactive }, SMS] });
+    expect(faultOf(both)).toEqual([400, "INVALID_REQUEST", "ways[0].interactive"]);
+  });
+
   test("a silent way is left after moveOnAfterSeconds, and the ways end with the last one", async () => {
     const id = idOf(await post({ to: "15550119004" }));
     await server.travel(20_000);

@@ -44,15 +44,40 @@ const channel = Type.Union([Type.Literal("rcs"), Type.Literal("chatapp"), Type.L
 });
 
 const { botId, templateName: rcsTemplate, content } = rcsBody(DEFAULT_SMS_LIMITS).properties;
-const { from, templateName: chatTemplate, language, components } = chatBody(DEFAULT_SMS_LIMITS).properties;
+const { from, templateName: chatTemplate, language, components, ...chat } = chatBody(DEFAULT_SMS_LIMITS).properties;
+const { image, video, document, audio, sticker, location, contacts, interactive, reaction, context } = chat;
 const { sender, text, templateId, custom, unicode, flash } = smsBody(DEFAULT_SMS_LIMITS).properties;
 
 const channelOf = <const Name extends string>(name: Name) => Type.Literal(name, { description: WAY_DESCRIPTION });
 
+/** A template of the chat app. Campaigns have no other way on it. */
+export const chatTemplateWay = Type.Object({
+  channel: channelOf("chatapp"),
+  from,
+  templateName: chatTemplate,
+  language,
+  components,
+});
+
+/** In place of a template, within 24 hours of the recipient's own message: the field of one session type. */
+const session = {
+  text: chat.text,
+  image,
+  video,
+  document,
+  audio,
+  sticker,
+  location,
+  contacts,
+  interactive,
+  reaction,
+  context,
+};
+
 /** Ways as they are published. `readWays` checks each by the rules of its own channel. */
 export const wayBodies = {
   rcs: Type.Object({ channel: channelOf("rcs"), botId, templateName: rcsTemplate, content }),
-  chatapp: Type.Object({ channel: channelOf("chatapp"), from, templateName: chatTemplate, language, components }),
+  chatapp: Type.Object({ ...chatTemplateWay.properties, ...session }),
   sms: Type.Object({ channel: channelOf("sms"), sender, text, templateId, custom, unicode, flash }),
 };
 const way = Type.Union([wayBodies.rcs, wayBodies.chatapp, wayBodies.sms]);
@@ -73,7 +98,8 @@ export const waysBody = Type.Object(
     ways: Type.Array(way, {
       ...listOptions,
       description:
-        "Channels in order, each at most once. The message takes the next one if the number cannot be reached on this one, if it fails, or if no delivery arrives in time.",
+        "Channels in order, each at most once. The message takes the next one if the number cannot be reached on this one, if it fails, or if no delivery arrives in time. " +
+        "A chat-app way without a template is left out unless the recipient wrote within 24 hours.",
     }),
   },
   { title: "MessageRequest" },

@@ -1,4 +1,5 @@
 import { isObject } from "../../lib/json.ts";
+import { PART_TYPES } from "../../model/chat-session.ts";
 import type { SmsLimits } from "../../model/message.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { readChat, type ChatDraft, type ChatFilling, type ChatTemplateDraft } from "../chatapp/read.ts";
@@ -111,7 +112,7 @@ export function readWay(
       case "rcs":
         return readRcs({ ...way, number: STAND_IN, type }, rules, numbers);
       case "chatapp":
-        return readChat({ ...way, to: STAND_IN, type: "template" }, rules, numbers);
+        return readChat({ ...way, to: STAND_IN, type: sessionTypeOf(way) ?? "template" }, rules, numbers);
       default:
         return readSms({ ...way, to: STAND_IN, type }, limits, numbers, now);
     }
@@ -120,6 +121,12 @@ export function readWay(
     return inWay(problem, index);
   }
 }
+
+/** The type of a way without a template, by the field with its content. */
+const sessionTypeOf = (way: Readonly<Record<string, unknown>>): string | null =>
+  (way.templateName ?? null) === null
+    ? (["text", ...PART_TYPES].find((type) => typeof way[type] === "object" && way[type] !== null) ?? null)
+    : null;
 
 /** The problem of one way with paths from the whole body. */
 export function inWay(problem: Problem, index: number): Problem {
@@ -157,9 +164,11 @@ function addressed(readings: readonly WayDraft[], common: Common, recipients: re
   return { ...first, ...common, recipients: own };
 }
 
-const fillingIn = ({ header, params, values, buttons }: ChatTemplateDraft): ChatFilling => ({
+const fillingIn = ({ header, params, values, buttons, expiresAt, cards }: ChatTemplateDraft): ChatFilling => ({
   header,
   params,
   ...(values && { values }),
   ...(buttons && { buttons }),
+  ...(expiresAt !== undefined && { expiresAt }),
+  ...(cards && { cards }),
 });

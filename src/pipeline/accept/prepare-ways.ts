@@ -15,10 +15,14 @@ import { checkEachRecipient, type Prepared, type PrepareDeps, type Request } fro
  * Each way is the fallback of the one before it. Next: src/pipeline/dispatch/fallback.ts
  */
 export async function prepareWays(deps: PrepareDeps, request: Request<WaysDraft>): Promise<Prepared<WaysDraft>> {
-  const subject = { ...request, catalog: deps.catalog.of(request.account.id) };
+  const whole = { ...request, catalog: deps.catalog.of(request.account.id) };
   // First without learning anything, because a later way may be refused.
-  const dry = await composeEach(deps, { ...subject, dryRun: true });
-  const compositions = request.dryRun ? dry : await composeEach(deps, subject);
+  const dry = await composeEach(deps, { ...whole, dryRun: true });
+  const { ways, compositions, closed } = request.dryRun ? dry : await composeEach(deps, whole);
+  const [first] = ways;
+  if (!first) throw closed[0] ?? new Error("a message without a way");
+  const { channel, sender } = first;
+  const subject = { ...whole, draft: { ...whole.draft, channel, sender, ways } };
   const joinedFor = (place: number): Composed =>
     joined(
       deps,
@@ -32,18 +36,36 @@ export async function prepareWays(deps: PrepareDeps, request: Request<WaysDraft>
     warning: compositions.find(({ warning }) => warning !== null)?.warning ?? null,
   };
   const verdicts = await checkEachRecipient(deps, subject, composition);
-  return { ...composition, subject, targets: [], verdicts };
+  if (closed.length === 0) return { ...composition, subject, targets: [], verdicts };
+  const leftOut = { policy: "session", verdict: "noted", detail: LEFT_OUT } as const;
+  const noted = verdicts.map((verdict) => ({ ...verdict, decisions: [leftOut, ...verdict.decisions] }));
+  return { ...composition, subject, targets: [], verdicts: noted };
 }
 
-async function composeEach(deps: PrepareDeps, subject: PolicySubject<WaysDraft>): Promise<readonly Composition[]> {
+const LEFT_OUT = "The chat app is left out: the recipient has not written within 24 hours";
+
+interface ComposedWays {
+  /** Ways that can be sent, each with its composition. */
+  ways: readonly WayDraft[];
+  compositions: readonly Composition[];
+  /** Refusals of session messages whose session is closed. */
+  closed: readonly Problem[];
+}
+
+async function composeEach(deps: PrepareDeps, subject: PolicySubject<WaysDraft>): Promise<ComposedWays> {
+  const ways: WayDraft[] = [];
   const compositions: Composition[] = [];
+  const closed: Problem[] = [];
   for (const [index, way] of subject.draft.ways.entries())
     try {
       compositions.push(await composeWay(deps, { ...subject, draft: way }));
+      ways.push(way);
     } catch (problem) {
-      throw problem instanceof Problem ? inWay(problem, index) : problem;
+      if (!(problem instanceof Problem)) throw problem;
+      if (problem.code !== "SESSION_CLOSED") throw inWay(problem, index);
+      closed.push(inWay(problem, index));
     }
-  return compositions;
+  return { ways, compositions, closed };
 }
 
 async function composeWay(deps: PrepareDeps, sending: PolicySubject<WayDraft>): Promise<Composition> {

@@ -1,4 +1,4 @@
-import { wayBodies } from "../../../channels/ways/body.ts";
+import { chatTemplateWay, wayBodies } from "../../../channels/ways/body.ts";
 import { CHECK, Type, type Fields, type Schema, type Typed } from "../../../lib/schema.ts";
 import type { CampaignWay } from "../../../model/campaign.ts";
 import { SEND_CHANNELS } from "../../../model/message.ts";
@@ -26,9 +26,9 @@ function structureOf(schema: Schema): Schema {
 const mapped = (fields: Fields): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, field]) => [name, structureOf(field)]));
 
-const { rcs, chatapp, sms } = wayBodies;
+const { rcs, sms } = wayBodies;
 const { channel: _, ...contents } = Type.Partial(
-  Type.Object({ ...sms.properties, ...chatapp.properties, ...rcs.properties }),
+  Type.Object({ ...sms.properties, ...chatTemplateWay.properties, ...rcs.properties }),
 ).properties;
 
 const way = Type.Object(
