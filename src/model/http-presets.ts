@@ -1,4 +1,5 @@
 import type { HttpPresetName } from "./http-connection.ts";
+import { gupshup, kaleyra, msg91, routemobile } from "./http-indian-presets.ts";
 import { httpsms, smsgate, textbee } from "./http-phone-presets.ts";
 import { at, rule, type HttpPreset } from "./http-preset.ts";
 
@@ -304,6 +305,10 @@ export const PRESETS: Readonly<Record<HttpPresetName, HttpPreset>> = {
   vonage,
   infobip,
   exotel,
+  msg91,
+  gupshup,
+  kaleyra,
+  routemobile,
   smsgate,
   textbee,
   httpsms,

@@ -40,6 +40,19 @@ const CONNECTIONS: Readonly<Record<string, object>> = {
     adapter: "http",
     http: { preset: "exotel", values: { accountSid: "shop", apiKey: "k" }, secrets: { apiToken: "secret" } },
   },
+  msg91: { adapter: "http", http: { preset: "msg91", secrets: { authKey: "secret" } } },
+  gupshup: {
+    adapter: "http",
+    http: { preset: "gupshup", values: { userId: "2000" }, secrets: { password: "secret" } },
+  },
+  kaleyra: {
+    adapter: "http",
+    http: { preset: "kaleyra", values: { sid: "HX1", callbackProfileId: "IN_1" }, secrets: { apiKey: "secret" } },
+  },
+  routemobile: {
+    adapter: "http",
+    http: { preset: "routemobile", values: { username: "u" }, secrets: { password: "secret" } },
+  },
   smsgate: {
     adapter: "http",
     http: { preset: "smsgate", values: { username: "u" }, secrets: { password: "secret" } },

@@ -1,3 +1,4 @@
+import type { HttpPresetName } from "../../src/model/http-connection.ts";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { outcomeOf, type ScriptedReceipt } from "../../src/carriers/simulator/scripted-outcome.ts";
@@ -26,7 +27,7 @@ export interface GatewayMessage {
   fields: Readonly<Record<string, string>>;
 }
 
-type Shape = "kannel" | "twilio" | "sinch" | "vonage" | "infobip" | "exotel" | "smsgate" | "textbee" | "httpsms";
+type Shape = HttpPresetName;
 
 /** Expected credentials. */
 export const ACCOUNT = { name: "acct1", secret: "s3cret & more" };
@@ -131,6 +132,10 @@ export class FakeGateway {
     if (pathname === "/sms/json") return this.#vonage(heard);
     if (pathname === "/sms/2/text/advanced") return this.#infobip(heard);
     if (pathname === `/v1/Accounts/${ACCOUNT.name}/Sms/send.json`) return this.#exotel(heard);
+    if (pathname === "/api/v2/sendsms") return this.#msg91(heard);
+    if (pathname === "/GatewayAPI/rest") return this.#gupshup(heard);
+    if (pathname === `/v1/${ACCOUNT.name}/messages`) return this.#kaleyra(heard);
+    if (pathname === "/bulksms/bulksms") return this.#routemobile(heard);
     if (pathname === "/3rdparty/v1/messages") return this.#smsgate(heard);
     if (pathname === `/api/v1/gateway/devices/${ACCOUNT.name}/send-sms`) return this.#textbee(heard);
     if (pathname === "/v1/messages/send") return this.#httpsms(heard);
@@ -340,6 +345,115 @@ export class FakeGateway {
       }).toString(),
     }));
     return { status: 200, json: { SMSMessage: { Sid: id, To, From, Body, Status: "queued" } } };
+  }
+
+  /** From MSG91's pages "Send SMS (v2)" and "How to use Webhook", version 3. */
+  #msg91({ method, headers, body }: Heard): Answer {
+    const error = (status: number, message: string): Answer => ({ status, json: { message, type: "error" } });
+    if (method !== "POST") return { status: 405 };
+    if (headers["authkey"] !== ACCOUNT.secret) return error(200, "Authentication failure");
+    const given = this.#json(headers, body);
+    const fields = flat(given);
+    const known = ["sender", "route", "country", "unicode", "flash", "DLT_TE_ID", "sms"];
+    this.#check(fields, known, ["sender", "route", "country", "sms"]);
+    const [{ message: text = "", to: [to = ""] = [] } = {}] = given["sms"] as { message?: string; to?: string[] }[];
+    const scripted = scriptedOutcomeOf(to);
+    if (scripted.submit === "busy") return error(429, "Too many requests");
+    if (scripted.submit === "refused") return error(200, "Invalid mobile number");
+    const id = newId(Date.now()).replaceAll("-", "").slice(0, 24);
+    const from = fields["sender"] ?? "";
+    const taken = this.#take({ shape: "msg91", id, to, from, text, callbackUrl: this.webhook, fields });
+    this.#reportAll(taken, scripted.reports, ({ state }) =>
+      jsonCall(this.webhook ?? "", {
+        requestId: id,
+        number: to,
+        senderId: from,
+        date: "2024-05-22 09:58:16",
+        status: state === "delivered" ? "1" : state === "enroute" ? "8" : "2",
+        desc: state.toUpperCase(),
+      }),
+    );
+    return { status: 200, json: { message: id, type: "success" } };
+  }
+
+  /** From Gupshup's pages "Send Messages to Single Number" and "Real Time Delivery Reports". */
+  #gupshup({ method, headers, body }: Heard): Answer {
+    if (method !== "POST") return { status: 405 };
+    const fields = this.#form(headers, body);
+    if (fields["userid"] !== ACCOUNT.name || fields["password"] !== ACCOUNT.secret)
+      return { status: 200, text: "error | 102 | The user id or password is wrong" };
+    const known = ["method", "v", "auth_scheme", "format", "userid", "password", "send_to", "mask", "msg", "msg_type", "principalEntityId", "dltTemplateId"]; // prettier-ignore
+    this.#check(fields, known, ["method", "v", "auth_scheme", "send_to", "msg", "msg_type"]);
+    const { send_to: to = "", mask: from = "", msg: text = "" } = fields;
+    const scripted = scriptedOutcomeOf(to);
+    if (scripted.submit === "busy") return { status: 503 };
+    if (scripted.submit === "refused") return { status: 200, text: "error | 105 | The phone number is not valid" };
+    const id = `${Date.now()}-${this.requests}`;
+    const taken = this.#take({ shape: "gupshup", id, to, from, text, callbackUrl: this.webhook, fields });
+    this.#reportAll(taken, scripted.reports, ({ state, errorCode }) => ({
+      url: `${this.webhook}&${new URLSearchParams({
+        externalId: id,
+        deliveredTS: String(Date.now()),
+        status: state === "delivered" ? "SUCCESS" : state === "enroute" ? "UNKNOWN" : "FAIL",
+        cause: state === "delivered" ? "SUCCESS" : "UNKNOWN_SUBSCRIBER",
+        phoneNo: to,
+        errCode: errorCode ?? "000",
+      }).toString()}`,
+    }));
+    return { status: 200, text: `success | ${to} | ${id}` };
+  }
+
+  /** From Kaleyra's pages "Callback Request using Callback Profiles" and "SMS Callback". */
+  #kaleyra({ method, headers, body }: Heard): Answer {
+    const fault = (status: number): Answer => ({ status, json: { code: `E${status}`, message: "No", data: [] } });
+    if (method !== "POST") return { status: 405 };
+    if (headers["api-key"] !== ACCOUNT.secret) return fault(401);
+    const fields = this.#form(headers, body);
+    const known = ["to", "sender", "body", "type", "template_id", "callback_profile_id"];
+    this.#check(fields, known, ["to", "sender", "body", "type", "callback_profile_id"]);
+    const { to = "", sender: from = "", body: text = "" } = fields;
+    const scripted = scriptedOutcomeOf(to.slice(1));
+    if (scripted.submit === "busy") return fault(429);
+    if (scripted.submit === "refused") return fault(400);
+    const id = `${newId(Date.now())}:1`;
+    const taken = this.#take({ shape: "kaleyra", id, to, from, text, callbackUrl: this.webhook, fields });
+    this.#reportAll(taken, scripted.reports, ({ state, errorCode }) =>
+      jsonCall(this.webhook ?? "", {
+        id,
+        mobile: to,
+        status: state === "delivered" ? "Delivered" : state === "enroute" ? "Sent" : "Undelivered",
+        error: errorCode ?? "",
+      }),
+    );
+    return { status: 202, json: { id: id.slice(0, -2), data: [{ message_id: id, recipient: to }], error: {} } };
+  }
+
+  /** From Route Mobile's documents "Bulk HTTP API Specifications" and "DLR Push API Specifications". */
+  #routemobile({ method, url }: Heard): Answer {
+    const fields = Object.fromEntries(url.searchParams);
+    if (method !== "GET") return { status: 405 };
+    if (fields["username"] !== ACCOUNT.name || fields["password"] !== ACCOUNT.secret)
+      return { status: 200, text: "1703" };
+    const known = ["username", "password", "dlr", "type", "destination", "source", "message", "entityid", "tempid"];
+    this.#check(fields, known, ["dlr", "type", "destination", "source", "message"]);
+    const { destination: to = "", source: from = "", message: text = "" } = fields;
+    const scripted = scriptedOutcomeOf(to);
+    if (scripted.submit === "busy") return { status: 200, text: "1710" };
+    if (scripted.submit === "refused") return { status: 200, text: `1706|${to}` };
+    const id = newId(Date.now());
+    const taken = this.#take({ shape: "routemobile", id, to, from, text, callbackUrl: this.webhook, fields });
+    this.#reportAll(taken, scripted.reports, ({ state, errorCode }) => ({
+      url: this.webhook ?? "",
+      contentType: "application/x-www-form-urlencoded",
+      body: new URLSearchParams({
+        sSender: from,
+        sMobileNo: to,
+        sStatus: state === "delivered" ? "DELIVRD" : state === "enroute" ? "ENROUTE" : "UNDELIV",
+        sMessageId: id,
+        iErrCode: errorCode ?? "0",
+      }).toString(),
+    }));
+    return { status: 200, text: `1701|${to}|${id}` };
   }
 
   #smsgate({ method, headers, body }: Heard): Answer {

@@ -24,7 +24,7 @@ const READ = new Set(
 
 /** Names and samples that are the same in every language. */
 const UNTRANSLATED =
-  /^(?:Heliograph|HELIOG|GSM-7|UCS-2|SMS|RCS|SMPP|HTTP|TLS|TON|NPI|OTP|TRANS|PROMO|GET|POST|PUT|WhatsApp|Kannel|Twilio|Sinch|Vonage|Infobip|Exotel|SMSGate|Ann|Delivered|Authorization|Asia\/Kolkata|https?:.*|[^\p{L}]*|-----.*|[a-z]+[\w.@/-]*|X-[\w-]+|0x.*|TRANS 91|\d.*|\{ .*\}|\+?\d.*)$/su;
+  /^(?:Heliograph|HELIOG|GSM-7|UCS-2|SMS|RCS|SMPP|HTTP|TLS|TON|NPI|OTP|TRANS|PROMO|GET|POST|PUT|WhatsApp|Kannel|Twilio|Sinch|Vonage|Infobip|Exotel|MSG91|Gupshup|Kaleyra|Route Mobile|SMSGate|Ann|Delivered|Authorization|Asia\/Kolkata|https?:.*|[^\p{L}]*|-----.*|[a-z]+[\w.@/-]*|X-[\w-]+|0x.*|TRANS 91|\d.*|\{ .*\}|\+?\d.*)$/su;
 
 /** The same where a word in small letters is no name of a field: what stands in the page itself, and units. */
 const UNTRANSLATED_IN_PAGE =

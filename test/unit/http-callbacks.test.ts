@@ -47,10 +47,28 @@ async function open(
       ...HTTP_DEFAULTS,
       ...PRESETS[preset],
       baseUrl: "http://127.0.0.1:1",
-      values: { username: "u", accountSid: "a", servicePlanId: "p", apiKey: "k", deviceId: "d" },
+      values: {
+        username: "u",
+        accountSid: "a",
+        servicePlanId: "p",
+        apiKey: "k",
+        deviceId: "d",
+        userId: "i",
+        sid: "s",
+        callbackProfileId: "c",
+      },
       ...changes,
     },
-    secrets: { password: "p", authToken: "t", apiToken: "t", apiSecret: "s", apiKey: "k", callback: KEY, ...secrets },
+    secrets: {
+      password: "p",
+      authToken: "t",
+      apiToken: "t",
+      apiSecret: "s",
+      apiKey: "k",
+      authKey: "a",
+      callback: KEY,
+      ...secrets,
+    },
     messagesPerSecond: () => null,
     egress: openHttpClient(),
     callbackUrl: () => "https://us.example/callback",
@@ -150,6 +168,25 @@ describe("a receipt webhook", () => {
     const fields = { SmsSid: "S1", To: "+15550100100", Status, DetailedStatus: "X", DetailedStatusCode: "20005" };
     await call(form(fields, `key=${KEY}&ref=${MESSAGE_ID}`));
     expect(receipts).toMatchObject([{ carrierMessageId: "S1", ref: REF, state, errorCode: "20005" }]);
+  });
+
+  test.each([
+    ["msg91", { requestId: "P1", number: "15550100100", status: "1", desc: "DELIVERED" }, "delivered"],
+    ["msg91", { requestId: "P1", number: "15550100100", status: "9", desc: "NDNC" }, "rejected"],
+    ["gupshup", { externalId: "P1", status: "SUCCESS", cause: "SUCCESS", phoneNo: "15550100100" }, "delivered"],
+    [
+      "gupshup",
+      { externalId: "P1", status: "FAIL", cause: "UNKNOWN_SUBSCRIBER", phoneNo: "15550100100" },
+      "undelivered",
+    ],
+    ["kaleyra", { id: "P1", status: "Delivered", mobile: "15550100100" }, "delivered"],
+    ["kaleyra", { id: "P1", status: "Undelivered", mobile: "15550100100" }, "undelivered"],
+    ["routemobile", { sMessageId: "P1", sStatus: "DELIVRD", sMobileNo: "15550100100" }, "delivered"],
+    ["routemobile", { sMessageId: "P1", sStatus: "REJECTD", sMobileNo: "15550100100" }, "rejected"],
+  ] as const)("%s's report %j is %s", async (preset, report, state) => {
+    const { call, receipts } = await open(preset);
+    expect(await call(form(report, `key=${KEY}`))).toMatchObject({ status: 200 });
+    expect(receipts).toMatchObject([{ carrierMessageId: "P1", recipient: "15550100100", state }]);
   });
 
   test.each([

@@ -58,7 +58,16 @@ async function openTrial(preset: HttpPresetName, choices: Choices = {}): Promise
       ...PRESETS[preset],
       preset,
       baseUrl: gateway.url,
-      values: { username: name, accountSid: name, servicePlanId: name, apiKey: name, deviceId: name },
+      values: {
+        username: name,
+        accountSid: name,
+        servicePlanId: name,
+        apiKey: name,
+        deviceId: name,
+        userId: name,
+        sid: name,
+        callbackProfileId: "IN_1",
+      },
       ...settings,
     },
     secrets: {
@@ -67,6 +76,7 @@ async function openTrial(preset: HttpPresetName, choices: Choices = {}): Promise
       apiToken: secret,
       apiSecret: secret,
       apiKey: secret,
+      authKey: secret,
       callback: KEY,
     },
     messagesPerSecond: () => null,
@@ -234,6 +244,69 @@ describe("an HTTP carrier", () => {
       DltTemplateId: "1107",
       StatusCallback: `${endpoint.url}?key=${KEY}&ref=${messageIdOf(message)}`,
     });
+  });
+
+  // From the public pages that the fake gateway names.
+  test.each([
+    [
+      "msg91",
+      {
+        sender: "HELIOG",
+        route: "4",
+        country: "0",
+        unicode: "1",
+        DLT_TE_ID: "1107",
+        sms: '[{"message":"Hello","to":["15550100100"]}]',
+      },
+    ],
+    [
+      "gupshup",
+      {
+        method: "SendMessage",
+        v: "1.1",
+        auth_scheme: "plain",
+        format: "text",
+        userid: ACCOUNT.name,
+        password: ACCOUNT.secret,
+        send_to: "15550100100",
+        mask: "HELIOG",
+        msg: "Hello",
+        msg_type: "Unicode_Text",
+        principalEntityId: "1701",
+        dltTemplateId: "1107",
+      },
+    ],
+    [
+      "kaleyra",
+      {
+        to: "+15550100100",
+        sender: "HELIOG",
+        body: "Hello",
+        type: "TXN",
+        template_id: "1107",
+        callback_profile_id: "IN_1",
+      },
+    ],
+    [
+      "routemobile",
+      {
+        username: ACCOUNT.name,
+        password: ACCOUNT.secret,
+        dlr: "1",
+        destination: "15550100100",
+        source: "HELIOG",
+        message: "Hello",
+        type: "2",
+        entityid: "1701",
+        tempid: "1107",
+      },
+    ],
+  ] as const)("%s: the request, field by field, and the id of its answer", async (preset, fields) => {
+    const { carrier, gateway } = await open(preset);
+    const dlt = { entityId: "1701", contentId: "1107" };
+    const outcome = await carrier.submit(messageTo("15550100100", { encoding: "ucs2", dlt }));
+    expect(gateway.taken[0]?.fields).toEqual(fields);
+    expect(outcome).toMatchObject({ kind: "taken", carrierMessageId: gateway.taken[0]?.id });
   });
 
   // From the documentation of SMSGate's API, textbee's source of the send operation, and httpSMS's API reference.

@@ -2360,4 +2360,7 @@ export const HINDI: Readonly<Record<string, string>> = {
   "No route leads to this carrier yet, so it gets no messages.":
     "अभी कोई रूट इस कैरियर तक नहीं जाता, इसलिए इसे संदेश नहीं मिलते।",
   "Messages by {carrier}": "{carrier} के ज़रिए संदेश",
+  "Auth key": "ऑथ कुंजी",
+  "User ID": "उपयोगकर्ता ID",
+  "ID of the callback profile": "कॉलबैक प्रोफ़ाइल की ID",
 };
