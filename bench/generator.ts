@@ -20,6 +20,8 @@ export interface Load {
 export interface Measured {
   answers: number;
   refused: number;
+  /** The start of the first unexpected response. */
+  firstRefused?: string;
   /** From the first request to the last response. */
   elapsedMs: number;
   perSecond: number;
@@ -31,6 +33,8 @@ const NOTHING = Buffer.alloc(0);
 const HEAD_END = Buffer.from("\r\n\r\n");
 const BUCKET_MS = 0.05;
 const DIGIT_0 = 0x30;
+/** The head, and the code of the error. */
+const SHOWN_BYTES = 1000;
 /** Kannel's listen backlog holds ten connections; a client beyond that retries its SYN after a second. */
 const CONNECT_BATCH = 8;
 const CONNECT_INTERVAL_MS = 3;
@@ -42,6 +46,7 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
   const buckets = new Uint32Array(400_000);
   let answers = 0;
   let refused = 0;
+  let firstRefused: string | undefined;
   let endsAt = 0;
 
   /** Opens a connection. The returned function starts its load and resolves at the end. */
@@ -67,8 +72,12 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
           const length = headEnd + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
           if (unread.length < length) return;
           expectedLength = length;
+          const response = unread.subarray(0, length);
           unread = unread.subarray(length);
-          if (!head.startsWith(`HTTP/1.1 ${success}`)) refused += 1;
+          if (!head.startsWith(`HTTP/1.1 ${success}`)) {
+            refused += 1;
+            firstRefused ??= response.toString("utf8", 0, SHOWN_BYTES);
+          }
         }
         answers += 1;
         const bucket = Math.min(buckets.length - 1, Math.floor((performance.now() - sentAt) / BUCKET_MS));
@@ -95,6 +104,7 @@ async function generate({ port, connections, seconds, request, success = 2 }: Lo
   return {
     answers,
     refused,
+    ...(firstRefused !== undefined && { firstRefused }),
     elapsedMs,
     perSecond: (answers * 1000) / elapsedMs,
     p50Ms: quantile(buckets, answers, 0.5),

@@ -6,7 +6,7 @@ import { join } from "node:path";
  * Load generator in its own process, so that it shares no event loop with the measured code. One process serves all
  * rounds: a new one would spend its first second on JIT compilation, on the cores of the measured server.
  */
-export class LoadProcess<Load extends object, Measured extends { refused: number }> {
+export class LoadProcess<Load extends object, Measured extends { refused: number; firstRefused?: string }> {
   readonly #child: ChildProcess;
   readonly #exited: Promise<never>;
 
@@ -22,7 +22,8 @@ export class LoadProcess<Load extends object, Measured extends { refused: number
   /** Runs one load. Throws if any response was unexpected. */
   async measure(load: Load): Promise<Measured> {
     const measured = await this.run(load);
-    if (measured.refused > 0) throw new Error(`${measured.refused} unexpected responses`);
+    if (measured.refused > 0)
+      throw new Error(`${measured.refused} unexpected responses: ${measured.firstRefused ?? ""}`);
     return measured;
   }
 
