@@ -66,8 +66,14 @@ function isOthers(
 }
 
 /** The content without its owner and the platform's words about it. */
-function wordsOf({ businessAccountId: _, platform: _words, languages, ...content }: ChatTemplate): object {
-  return { ...content, languages: languages?.map(({ platform: _own, ...version }) => version) };
+function wordsOf(template: ChatTemplate): object {
+  const { businessAccountId: _, languages, ...content } = template;
+  return { ...withoutPlatform(content), languages: languages?.map(withoutPlatform) };
+}
+
+function withoutPlatform<V extends { platform?: PlatformTemplate }>(version: V): Omit<V, "platform"> {
+  const { platform: _, ...words } = version;
+  return words;
 }
 
 /**

@@ -1,6 +1,6 @@
 import { isObject } from "../../lib/json.ts";
 import { PART_TYPES } from "../../model/chat-session.ts";
-import { HEADER_TYPES, TEMPLATE_HEADER_TYPES } from "../../model/chatapp.ts";
+import { HEADER_TYPES, type TEMPLATE_HEADER_TYPES } from "../../model/chatapp.ts";
 import type { Fault } from "../../model/problem.ts";
 import { HEADER_RULES } from "./body.ts";
 
