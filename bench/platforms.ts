@@ -26,6 +26,7 @@ import { ACCOUNT } from "../test/support/fake-gateway.ts";
 import { FAKE_DEFAULTS } from "../test/support/fake-whatsapp.ts";
 import { median, print } from "./report.ts";
 import { record } from "./record.ts";
+import { noMedia } from "../test/support/media-files.ts";
 import { sampleMessage } from "../test/support/message.ts";
 
 const { values: options } = parseArgs({
@@ -94,6 +95,7 @@ async function benches(): Promise<Bench[]> {
       open: (client) =>
         createWhatsappCarrier({
           ...common,
+          media: noMedia(),
           egress: client,
           settings: {
             ...WHATSAPP_DEFAULTS,
@@ -122,6 +124,7 @@ async function benches(): Promise<Bench[]> {
       open: (client) =>
         createRbmCarrier({
           ...common,
+          media: noMedia(),
           egress: client,
           settings: {
             ...RBM_DEFAULTS,

@@ -19,6 +19,7 @@ const TASKS = [
       "campaigns",
       "contacts",
       "callbacks",
+      "media",
       "answers",
       "inbox",
       "verify",

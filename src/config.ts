@@ -660,6 +660,39 @@ const MESSAGES = {
   }),
 };
 
+const MEDIA = {
+  mediaDir: setting({
+    name: "MEDIA_DIR",
+    default: null,
+    meaning:
+      "Folder, or place in a bucket such as `s3://bucket/media`, of uploaded and received files ([how](media.md)). Default: the folder `media` of the data directory. On PostgreSQL there is no default: name a bucket, or a folder that all nodes share.",
+    check: "a path, or s3://bucket/prefix",
+    read: backupPlace,
+  }),
+  mediaMaxMb: setting({
+    name: "MEDIA_MAX_MB",
+    default: "100",
+    meaning: "Largest file in megabytes. The limits of its type hold as well, such as 5 for images.",
+    check: "a whole number from 1 to 100",
+    read: whole(1, 100),
+  }),
+  mediaStoredMb: setting({
+    name: "MEDIA_STORED_MB",
+    default: "4096",
+    meaning: "Maximum size of all uploaded files of one account in megabytes.",
+    check: "a whole number from 1 to 1000000",
+    read: whole(1, 1_000_000),
+  }),
+  mediaDays: setting({
+    name: "MEDIA_DAYS",
+    default: "90",
+    meaning:
+      "Days after which an uploaded file is removed, counted from its last upload or use. Files of users are kept as long as their messages.",
+    check: "a whole number from 1 to 3650",
+    read: whole(1, 3650),
+  }),
+};
+
 const CAMPAIGNS = {
   audienceMaxMb: setting({
     name: "AUDIENCE_MAX_MB",
@@ -794,6 +827,7 @@ const TOPICS = {
   "First start": FIRST_START,
   Security: SECURITY,
   Messages: MESSAGES,
+  Media: MEDIA,
   Campaigns: CAMPAIGNS,
   "SMPP server": SMPP_SERVER,
   Tuning: TUNING,
@@ -807,6 +841,7 @@ const SETTINGS = {
   ...FIRST_START,
   ...SECURITY,
   ...MESSAGES,
+  ...MEDIA,
   ...CAMPAIGNS,
   ...SMPP_SERVER,
   ...TUNING,
@@ -837,6 +872,7 @@ type Optional =
   | "bodyMaxMb"
   | "bodyMemoryMb"
   | "backupDir"
+  | "mediaDir"
   | "backupPassphrase"
   | "s3Endpoint"
   | "s3AccessKeyId"

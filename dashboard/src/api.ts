@@ -132,6 +132,26 @@ export const put = <T>(path: string, body: unknown): Promise<T> => api("PUT", pa
 export const patch = <T>(path: string, body: unknown): Promise<T> => api("PATCH", path, { body });
 export const remove = <T>(path: string): Promise<T> => api("DELETE", path);
 
+/** Uploads a file as the body. `fetch` has no progress of uploads. */
+export function upload<T>(path: string, file: File, onProgress: (share: number) => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open("POST", ownUrl(path));
+    request.setRequestHeader("accept", "application/json");
+    request.setRequestHeader("x-csrf-token", csrfToken);
+    request.setRequestHeader("content-type", file.type || "application/octet-stream");
+    request.upload.addEventListener("progress", ({ loaded, total }) => onProgress(total > 0 ? loaded / total : 0));
+    request.addEventListener("error", () => reject(new Unreachable()));
+    request.addEventListener("load", () => {
+      const answer = parsed(request.responseText);
+      if (request.status >= 200 && request.status < 300) return resolve(answer as T);
+      if (request.status === 401) onSignedOut();
+      reject(new ApiError(request.status, answer as ErrorBody));
+    });
+    request.send(file);
+  });
+}
+
 /** Deletes a record and reads its list again, also after a failure: another user may have deleted the record first. */
 export async function removeListed(path: string, readAgain: () => Promise<unknown>): Promise<void> {
   try {
@@ -148,8 +168,9 @@ function queryText(query: Query = {}): string {
 }
 
 /** A proxy may answer with a page of its own, which is not JSON. */
-async function readJson(response: Response): Promise<unknown> {
-  const text = await response.text();
+const readJson = async (response: Response): Promise<unknown> => parsed(await response.text());
+
+function parsed(text: string): unknown {
   try {
     return text === "" ? {} : JSON.parse(text);
   } catch {

@@ -20,6 +20,9 @@ import { syncStatus } from "../pipeline/sync-templates.ts";
 import type { AppBase } from "./base.ts";
 import type { AppCluster } from "./cluster.ts";
 import type { AppEgress } from "./egress.ts";
+import { createFileTransfer } from "../egress/file-transfer.ts";
+import { createCarrierMedia } from "../media/hand-over.ts";
+import type { AppMedia } from "./media.ts";
 import type { AppPipeline } from "./pipeline.ts";
 import type { AppRecords } from "./records.ts";
 import type { AppSecrets } from "./secrets.ts";
@@ -90,6 +93,7 @@ interface StartCarriersDeps extends CreateCarriersDeps {
   secrets: AppSecrets;
   egress: AppEgress;
   carriers: AppCarriers;
+  media: AppMedia;
   pipeline: AppPipeline;
 }
 
@@ -121,6 +125,14 @@ async function createConnectionDeps(deps: StartCarriersDeps): Promise<Connection
     account: (accountId) => accountLookup(deps, accountId),
     egress: egress.client,
     addressOf: createOpenAddress({ rules: egress.rules, clock }),
+    media: createCarrierMedia({
+      store: storage.store,
+      library: deps.media.library,
+      tokens: deps.media.tokens,
+      transfer: createFileTransfer({ rules: egress.rules, clock }),
+      clock,
+      baseUrl: urls.base,
+    }),
     onInbound: (inbound) => receive(pipeline.receiveDeps, inbound),
     onInboundPart: (part) => receivePart(pipeline.receiveDeps, part),
     onLateAnswer: (late) => handleLateAnswer(pipeline.dispatchDeps, late),

@@ -25,6 +25,10 @@ import type { AppCarriers } from "./carriers.ts";
 import { createHoldWatch, type AppHold } from "./hold.ts";
 import type { AppCluster } from "./cluster.ts";
 import type { AppEgress } from "./egress.ts";
+import { createFileTransfer } from "../egress/file-transfer.ts";
+import { carrierNameOf } from "../model/catalog.ts";
+import { createMediaJob } from "../media/work.ts";
+import type { AppMedia } from "./media.ts";
 import type { AppPipeline } from "./pipeline.ts";
 import type { AppRecords } from "./records.ts";
 import type { AppSecrets } from "./secrets.ts";
@@ -42,6 +46,7 @@ interface StartAppJobsDeps {
   webhooks: AppWebhooks;
   carriers: AppCarriers;
   pipeline: AppPipeline;
+  media: AppMedia;
   smpp: AppSmppServer | null;
   backups: BackupSchedule | null;
   /** Null where the database is not a file of this node. */
@@ -52,6 +57,15 @@ interface StartAppJobsDeps {
   watchDisk: (() => Promise<void>) | null;
   /** Epoch milliseconds; null without TLS. */
   certificateExpiresAt(): number | null;
+}
+
+/** The carriers of this node, as sources of users' files. */
+function carrierFiles({ carriers }: StartAppJobsDeps) {
+  const find = (accountId: number, name: string) => carriers.connections.find(accountId, carrierNameOf(name));
+  return {
+    hasCarrier: (accountId: number, name: string) => find(accountId, name) !== null,
+    locate: (accountId: number, name: string, uri: string) => find(accountId, name)?.locateFile?.(uri) ?? null,
+  };
 }
 
 export type AppJobs = ReturnType<typeof startJobs>;
@@ -88,6 +102,17 @@ export function startAppJobs(deps: StartAppJobsDeps): AppJobs {
       cancelDeps: { store: deps.storage.store, commits: deps.pipeline.commits, clock, metrics },
       digestOf: deps.secrets.digestNumber,
       clock,
+    }),
+    settleMedia: createMediaJob({
+      store: deps.storage.store,
+      files: deps.media.files,
+      stagingFolder: deps.media.stagingFolder,
+      transfer: createFileTransfer({ rules: deps.egress.rules, clock }),
+      sends: deps.cluster.sends,
+      ...carrierFiles(deps),
+      bytesMax: config.mediaMaxMb * 1_048_576,
+      clock,
+      log,
     }),
     importContacts: createContactImportJob({ store: deps.storage.store, clock }),
     feedCampaigns: createCampaignFeed({

@@ -3,6 +3,7 @@ import { assemble } from "../smpp-text/reassemble.ts";
 import type { Alphabet } from "../smpp-text/coding.ts";
 import { createMediaProbe, type MediaProbe } from "../egress/media-probe.ts";
 import type { Encryption } from "../lib/encryption.ts";
+import { carrierNameOf } from "../model/catalog.ts";
 import type { RouteClass } from "../model/message.ts";
 import type { CheckOtpDeps } from "../otp/check.ts";
 import { endStateOfCode } from "../otp/code-end.ts";
@@ -34,6 +35,7 @@ import type { AppCarriers } from "./carriers.ts";
 import type { AppCluster } from "./cluster.ts";
 import type { AppHold } from "./hold.ts";
 import type { AppEgress } from "./egress.ts";
+import type { AppMedia } from "./media.ts";
 import type { AppRecords } from "./records.ts";
 import type { AppSecrets } from "./secrets.ts";
 import type { AppStorage } from "./storage.ts";
@@ -67,6 +69,7 @@ interface CreatePipelineDeps {
   egress: AppEgress;
   webhooks: AppWebhooks;
   carriers: AppCarriers;
+  media: AppMedia;
   held: AppHold;
 }
 
@@ -118,6 +121,8 @@ export function createPipeline(deps: CreatePipelineDeps): AppPipeline {
       stopGuard: stopGuard,
       clock,
       accountOf: records.accountOf,
+      hasFiles: (accountId, carrier) =>
+        deps.carriers.connections.find(accountId, carrierNameOf(carrier))?.locateFile !== undefined,
       textOf: textOf,
       sendReply: createSendReply({ preparing: prepareDeps, accepting: acceptDeps, log }),
     },
@@ -185,7 +190,7 @@ function createQueues({ base, storage, cluster }: CreatePipelineDeps, dispatchDe
 }
 
 function createAcceptDeps(
-  { base, storage, secrets, cluster, records, held }: CreatePipelineDeps,
+  { base, storage, secrets, cluster, records, media: library, held }: CreatePipelineDeps,
   { commits, media }: SharedParts,
   { queues, admission, requestAge }: Pick<AppPipeline, "queues" | "admission" | "requestAge">,
 ): Pick<AppPipeline, "acceptDeps" | "prepareDeps"> {
@@ -201,7 +206,7 @@ function createAcceptDeps(
     shortLinkBase: urls.shortLinks,
   };
   return {
-    prepareDeps: { ...shared, catalog: records.catalog, media, smsRules: config },
+    prepareDeps: { ...shared, catalog: records.catalog, media, library: library.library, smsRules: config },
     acceptDeps: {
       ...shared,
       requestAge: requestAge,

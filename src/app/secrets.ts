@@ -22,6 +22,8 @@ export interface AppSecrets {
   smppParts: PartSecrets;
   /** Encrypts the keys of ACME accounts and certificates. */
   acmeKey: Buffer;
+  /** Signs the URLs by which platforms fetch media. */
+  mediaUrls: Buffer;
   /** Keyed hashes of erased numbers. */
   digestNumber: DigestNumber;
   userSecrets: ReturnType<typeof createUserSecrets>;
@@ -42,6 +44,7 @@ export async function loadSecrets({ config }: AppBase, { store }: AppStorage): P
       digestKey: deriveKey(masterKey, "digests of submitted parts"),
     },
     acmeKey: deriveKey(masterKey, "keys of TLS certificates"),
+    mediaUrls: deriveKey(masterKey, "URLs of media"),
     digestNumber: createNumberDigest(deriveKey(masterKey, "erased numbers")),
     userSecrets: createUserSecrets(masterKey),
   };

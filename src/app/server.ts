@@ -34,6 +34,7 @@ import type { OwnCertificate } from "./certificate.ts";
 import type { AppCluster } from "./cluster.ts";
 import { listenForFacades, type CreateFacadeServer } from "./facade-ports.ts";
 import type { AppHold } from "./hold.ts";
+import type { AppMedia } from "./media.ts";
 import type { AppCertificate } from "./open-certificate.ts";
 import type { AppPipeline } from "./pipeline.ts";
 import type { AppRecords } from "./records.ts";
@@ -63,6 +64,7 @@ interface ListenDeps {
   webhooks: AppWebhooks;
   carriers: AppCarriers;
   pipeline: AppPipeline;
+  media: AppMedia;
   held: AppHold;
   /** Null where the database is not a file of this node. */
   integrity: IntegrityWatch | null;
@@ -307,7 +309,8 @@ function createLinks({ base, storage, records, webhooks }: ListenDeps): Follow {
 }
 
 function createServices(deps: ListenDeps, state: ServerState, monitoring: Monitoring, links: Follow): Services {
-  const { base, storage, secrets, cluster, records, egress, webhooks, carriers, pipeline, held, integrity } = deps;
+  const { base, storage, secrets, cluster, records, egress, webhooks, carriers, pipeline, media, held, integrity } =
+    deps;
   const { config, clock, log, metrics, urls } = base;
   const { store } = storage;
   const { keyring, catalog } = records;
@@ -327,6 +330,8 @@ function createServices(deps: ListenDeps, state: ServerState, monitoring: Monito
     catalog,
     requestAge: pipeline.requestAge,
     campaignDeps: { store, catalog, commits, clock, stopGuard: stopGuard },
+    media: media.library,
+    mediaTokens: media.tokens,
     stopGuard,
     images: createImageFetch({ egress: egress.client, clock }),
     prepareDeps,

@@ -13,6 +13,7 @@ import { createEgress } from "./egress.ts";
 import { startAppJobs } from "./jobs.ts";
 import { openCertificate } from "./open-certificate.ts";
 import { createPipeline } from "./pipeline.ts";
+import { openMedia } from "./media.ts";
 import { loadRecords } from "./records.ts";
 import { loadSecrets } from "./secrets.ts";
 import { listen, type AppServer } from "./server.ts";
@@ -56,11 +57,23 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
   const cluster = await joinCluster(base, storage); // this node has an id and is alive
   const records = await loadRecords(base, storage, secrets); // everything that people configure
   const egress = createEgress(base, records); // outgoing HTTP, guarded against SSRF
+  const media = openMedia(base, storage, secrets); // a place for the bytes of files
 
   const webhooks = createWebhooks({ base, storage, secrets, cluster, records, egress });
   const carriers = createCarriers({ base, storage, cluster, records }); // none is connected before startCarriers
-  const pipeline = createPipeline({ base, storage, secrets, cluster, records, egress, webhooks, carriers, held });
-  await startCarriers({ base, storage, secrets, cluster, records, egress, carriers, pipeline }); // from here on receipts can arrive
+  const pipeline = createPipeline({
+    base,
+    storage,
+    secrets,
+    cluster,
+    records,
+    egress,
+    webhooks,
+    carriers,
+    media,
+    held,
+  });
+  await startCarriers({ base, storage, secrets, cluster, records, egress, carriers, media, pipeline }); // from here on receipts can arrive
   const backups = createBackupSchedule(base);
   const watchDisk = await startDiskWatch(base, held); // no send is accepted onto a full disk
   const integrity = await createIntegrityWatch(base, storage); // damage that was found before is known
@@ -76,6 +89,7 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
     webhooks,
     carriers,
     pipeline,
+    media,
     smpp,
     backups,
     integrity,
@@ -93,6 +107,7 @@ export async function startApp(config: Config, overrides: Overrides = {}): Promi
     webhooks,
     carriers,
     pipeline,
+    media,
     held,
     integrity,
     certificate,

@@ -36,6 +36,13 @@ export type Outcome = (
   exchange?: string;
 };
 
+/** The address of the bytes of a user's file. */
+export type FileLocation =
+  | { kind: "found"; url: string; headers: Readonly<Record<string, string>> }
+  /** The platform does not have the file any more. */
+  | { kind: "gone"; description: string }
+  | { kind: "failed"; description: string };
+
 export type KnownOutcome = Exclude<Outcome, { kind: "unknown" }>;
 
 /** A submit response that came after its time-out, when the outcome was still unknown. */
@@ -128,6 +135,8 @@ export interface Carrier {
   handleWebhook?(webhook: PlatformWebhook): Promise<PlatformAnswer>;
   /** Shows the user that a message of theirs was read, and perhaps that an answer is being typed. Absent if it cannot. */
   markRead?(inbound: InboundMessage, options: { typing: boolean }): Promise<MarkOutcome>;
+  /** Finds the bytes of a file that a user sent, by the address that came with the message; absent if it has no files. */
+  locateFile?(uri: string): Promise<FileLocation>;
   /** Lists the templates that the platform stores for the account; absent if it stores none. */
   templates?(): Promise<PulledTemplates>;
   /** Asks the platform which numbers a sender reaches; absent if it cannot be asked. Numbers are digits, without plus. */

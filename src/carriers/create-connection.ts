@@ -6,6 +6,7 @@ import type { MessageRef } from "../model/message.ts";
 import { decryptedRbmConnection } from "../model/rbm-connection.ts";
 import { decryptedSmppConnection } from "../model/smpp-connection.ts";
 import { decryptedWhatsappConnection } from "../model/whatsapp-connection.ts";
+import type { CarrierMedia } from "./carrier-media.ts";
 import type { Carrier, ConnectionTest } from "./carrier.ts";
 import { createEmailCarrier } from "./email/carrier.ts";
 import { testEmailConnection } from "./email/test-connection.ts";
@@ -31,6 +32,7 @@ export interface ConnectionDeps
   extends Omit<SmppCarrierDeps, OwnDeps>, Omit<PlatformDeps<never, never>, OwnDeps | keyof SmppCarrierDeps> {
   simulator: SimulatorCarrier;
   createSmpp: CreateSmppCarrier;
+  media: CarrierMedia;
   /** The learned message-id format of an SMPP connection, and the way to store a new one. */
   idFormMemory(record: CarrierRecord): IdFormMemory;
   /** Decrypts a stored secret. */

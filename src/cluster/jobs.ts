@@ -54,6 +54,7 @@ interface ListJobsDeps extends RetentionDeps, Omit<IndexMessagesDeps, "store" | 
   webhooks: { claim(): Promise<void>; recover(): Promise<void> } | null;
   checkAudiences(): Promise<number | undefined>;
   importContacts(): Promise<number | undefined>;
+  settleMedia(): Promise<number | undefined>;
   eraseNumbers(): Promise<number | undefined>;
   feedCampaigns(): Promise<number | undefined>;
   watchAlerts(): Promise<void>;
@@ -127,6 +128,7 @@ function commonJobs(deps: ListJobsDeps): Job[] {
           { name: "alert-emails", pauseMs: 1000, run: () => deps.mailAlerts() },
         ]),
     ...(deps.isHeld ? [] : [{ name: "number-erasure", pauseMs: 500, run: () => deps.eraseNumbers() }]),
+    ...(deps.isHeld ? [] : [{ name: "media", pauseMs: 1000, run: () => deps.settleMedia() }]),
     { name: "contact-import", pauseMs: 500, run: () => deps.importContacts() },
     { name: "search-index", pauseMs: 100, run: indexMessages(deps) },
   ];

@@ -2,6 +2,7 @@ import type { Clock } from "../lib/clock.ts";
 import { LETTERS_AND_DIGITS, randomText } from "../lib/random.ts";
 import { cancelMessage, type CancelDeps } from "../pipeline/cancel.ts";
 import type { AudienceStore } from "../store/audiences.ts";
+import type { MediaStore } from "../store/media.ts";
 import { ERASED_TABLES, type ErasureStore, type ErasureWork } from "../store/erasures.ts";
 import type { OptOutStore } from "../store/opt-outs.ts";
 import type { Store } from "../store/store.ts";
@@ -10,6 +11,7 @@ import { ERASED_KNOWN_MS, type DigestNumber } from "./erased-opt-outs.ts";
 interface ErasureJobDeps {
   store: ErasureStore &
     Pick<AudienceStore, "eraseFromAudiences"> &
+    Pick<MediaStore, "releaseMediaOfNumber" | "countMediaOfNumber"> &
     Pick<OptOutStore, "areOptedOut"> &
     Pick<Store, "engine">;
   cancelDeps: CancelDeps;
@@ -47,6 +49,8 @@ export function createErasureJob({
     if (work.step === 0 && work.position.length === 0) {
       await keepOptOuts(work);
       erased += await store.eraseFromAudiences(accountId, number);
+      // A job removes the bytes.
+      await store.releaseMediaOfNumber(accountId, number, clock.now());
     }
     if (work.step >= ERASED_TABLES.length) return endPass(work);
     const stretch = await store.eraseStretch(work, LOOK_ROWS);
@@ -79,9 +83,11 @@ export function createErasureJob({
   async function endPass(work: ErasureWork): Promise<null> {
     const { requestedAt } = work.erasure;
     const unmatched = await store.eraseUnmatched(work);
+    const { accountId, number } = work.erasure;
+    const files = await store.countMediaOfNumber(accountId, number);
     const isKnown = clock.now() >= requestedAt + ERASED_KNOWN_MS;
     const again = { step: 0, position: [], found: 0, erased: unmatched };
-    if (work.found > 0 || unmatched > 0 || !isKnown || (await store.countUnsearchedFiles(work)) > 0) {
+    if (work.found > 0 || unmatched > 0 || files > 0 || !isKnown || (await store.countUnsearchedFiles(work)) > 0) {
       await advance(work, { ...again, nextAt: clock.now() + PENDING_MS });
       return null;
     }

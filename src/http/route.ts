@@ -43,6 +43,8 @@ import type { ProxyWarning } from "./proxy-warning.ts";
 import type { RequestAge } from "../pipeline/accept/request-age.ts";
 import type { Warning } from "../model/warning.ts";
 import type { ImageFetch } from "../egress/image-fetch.ts";
+import type { MediaLibrary } from "../media/library.ts";
+import type { MediaTokens } from "../media/signed-url.ts";
 import type { StopGuard } from "../pipeline/dispatch/stop-guard.ts";
 
 /** The rules of the facades for the settings of their credentials. */
@@ -65,6 +67,8 @@ export interface Services {
   receiptDeps: ReceiptDeps;
   smsRules: SmsLimits;
   audienceLimits: { bytesMax: number; filesMax: number; countMax: number; campaignsMax: number };
+  media: MediaLibrary;
+  mediaTokens: MediaTokens;
   stopGuard: StopGuard;
   requestAge: RequestAge;
   simulator: SimulatorCarrier;
@@ -216,6 +220,8 @@ export interface KeyRule {
 
 /** A route that needs an API key with a scope, or a person with a role. */
 export interface KeyedRoute extends Documented, KeyRule {
+  /** The handler gets the body as a stream, of these content types or in a form with one file. */
+  upload?: readonly string[];
   /** Lowest role of a person, if it differs from the default of `roleOf`. */
   role?: Role;
   /** Shows or changes the account, keys or credentials: changes of other nodes are read first. */

@@ -68,6 +68,7 @@ import { actionOf } from "./auth/audit-entry.ts";
 import { isPersonal, roleOf, type Route } from "./route.ts";
 import { carrierCallbackRoutes } from "./carrier-callbacks.ts";
 import { shortLinkRoutes } from "./short-link.ts";
+import { mediaRoutes, signedMedia } from "./public/media.ts";
 import { audienceRoutes } from "./public/audiences.ts";
 import { campaignRoutes } from "./public/campaigns.ts";
 import { contactImportRoutes } from "./public/contact-imports.ts";
@@ -131,6 +132,11 @@ const OPERATION_ROWS: readonly RouteRow[] = [
   ["GET",    "/v1/conversations/:id/messages",              "read",    "viewer", conversationRoutes],
   ["POST",   "/v1/conversations/:id/replies",               "sms",     "member", replyRoute],
   ["GET",    "/v1/events",                                  "read",    "viewer", listEvents],
+  ["POST",   "/v1/media",                                   "chatapp", "member", mediaRoutes],
+  ["GET",    "/v1/media",                                   "read",    "viewer", mediaRoutes],
+  ["GET",    "/v1/media/:id",                               "read",    "viewer", mediaRoutes],
+  ["GET",    "/v1/media/:id/content",                       "read",    "viewer", mediaRoutes],
+  ["DELETE", "/v1/media/:id",                               "chatapp", "member", mediaRoutes],
   ["POST",   "/v1/audiences",                               "sms",     "member", audienceRoutes],
   ["GET",    "/v1/audiences",                               "read",    "viewer", audienceRoutes],
   ["GET",    "/v1/audiences/:id",                           "read",    "viewer", audienceRoutes],
@@ -377,6 +383,7 @@ const PAGE_ROWS: readonly RouteRow[] = [
   ["GET",    "/theme.js",                                   "-",       "public", dashboardRoutes],
   ["GET",    "/favicon.svg",                                "-",       "public", dashboardRoutes],
   ["GET",    "/favicon.ico",                                "-",       "public", dashboardRoutes],
+  ["GET",    "/media/:token",                               "-",       "public", signedMedia],
   ["GET",    "/s/:code",                                    "-",       "public", shortLinkRoutes],
   ["GET",    `/:code(^${CODE_PATTERN}$)`,           "-",       "public", shortLinkRoutes],
 ];

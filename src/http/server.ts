@@ -5,6 +5,7 @@ import {
   type ServerResponse,
 } from "node:http";
 import type { Socket } from "node:net";
+import { Readable } from "node:stream";
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from "fastify";
 import { writeAuditEntry } from "../accounts/audit.ts";
 import type { Caller } from "../accounts/caller.ts";
@@ -204,12 +205,22 @@ export function createServer(services: Services, options: Options): FastifyInsta
 
   const addRoutes = (to: FastifyInstance, some: readonly Route[]): void => {
     for (const route of some) addRoute(to, services, route, { admission, fail, bodyBytesMax: options.bodyBytesMax });
-    addOtherMethods(to, some, [...methods, UNSUPPORTED_METHOD], fail);
+    const others = [...methods, UNSUPPORTED_METHOD];
+    // A path may have an upload beside its other methods.
+    const isAtPathOf = (route: Route): boolean => some.some(({ path }) => path === route.path);
+    addOtherMethods(to, routes.filter(isAtPathOf), others, fail);
   };
   addRoutes(
     app,
-    routes.filter((route) => !isRaw(route)),
+    routes.filter((route) => !isRaw(route) && !isUpload(route)),
   );
+  void app.register(async (uploads) => {
+    uploads.removeAllContentTypeParsers();
+    for (const type of RAW_TYPES)
+      uploads.addContentTypeParser(type, async (_request: FastifyRequest, payload: IncomingMessage) => payload);
+    for (const route of routes.filter(isUpload))
+      addRoute(uploads, services, route, { admission, fail, bodyBytesMax: options.bodyBytesMax });
+  });
   void app.register(async (raw) => {
     raw.removeAllContentTypeParsers();
     for (const type of RAW_TYPES)
@@ -246,7 +257,9 @@ function limitResponseMemory(app: FastifyInstance, services: Services, fail: Fai
     fail(request, reply, OVERLOADED, familyOf(request));
   });
   app.addHook("onSend", (request, reply, payload, done) => {
-    if (payload === null || payload === undefined || isShared(payload)) return done(null, payload);
+    // A stream is written as fast as its client reads it.
+    if (payload === null || payload === undefined || isShared(payload) || payload instanceof Readable)
+      return done(null, payload);
     const bytes = Buffer.byteLength(payload as string | Buffer);
     // Only reads are refused at this point. A change has been made, so its response is always sent.
     const isRead = request.method === "GET" || request.method === "HEAD";
@@ -460,6 +473,8 @@ function queryCallerOf(caller: Caller | null, { raw }: FastifyReply): QueryCalle
 
 const isRaw = (route: Route): boolean => "raw" in route;
 
+const isUpload = (route: Route): boolean => "upload" in route;
+
 const isOpen = (route: Route): route is OpenRoute => route.scope === null && !isPersonal(route);
 
 type Check = ReturnType<typeof bodyChecker>;
@@ -495,12 +510,12 @@ function singleValues(
 /** Known paths respond to other methods with 405 and an `Allow` header. */
 function addOtherMethods(app: FastifyInstance, routes: readonly Route[], methods: readonly string[], fail: Fail): void {
   for (const path of new Set(routes.map((route) => route.path))) {
-    const allowed = routes.filter((route) => route.path === path).map((route) => route.method);
+    const allowed: string[] = routes.filter((route) => route.path === path).map(methodOf);
     const known = routes.find((route) => route.path === path);
     const family = known?.family ?? "plain";
     const routeFamily = known && routeFamilyOf(known);
     app.route({
-      method: methods.filter((method) => !app.hasRoute({ method, url: path })),
+      method: methods.filter((method) => !allowed.includes(method) && !app.hasRoute({ method, url: path })),
       url: path,
       config: { routeFamily },
       onRequest: (request, reply) => {

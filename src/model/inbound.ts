@@ -92,12 +92,14 @@ export type InboundContent =
   | { kind: "file"; file: UserFile }
   | { kind: "location"; latitude: number; longitude: number };
 
-/** A file on the platform's server; only its URL is stored. */
+/** A file on the platform's server, and its copy here. */
 export interface UserFile {
   /** The platform's name of the file category. */
   category: string;
   payload: FilePart;
   thumbnail: FilePart | null;
+  /** Our copy; absent where the carrier's files are not fetched. */
+  mediaId?: string;
 }
 
 /** Field names as platforms report them and as the API passes them on. */

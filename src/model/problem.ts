@@ -416,6 +416,37 @@ export const PROBLEMS = {
       "The number of audiences has reached `HELIOGRAPH_AUDIENCES_MAX`, or their stored files would exceed `HELIOGRAPH_AUDIENCE_STORED_MB`.",
     fix: "Delete audiences that are no longer needed. Files are removed 24 hours after their check.",
   },
+  MEDIA_STORAGE_MISSING: {
+    status: 409,
+    type: "conflict",
+    message: "This server has no storage for media: its operator sets HELIOGRAPH_MEDIA_DIR.",
+    cause:
+      "Several nodes may share PostgreSQL, and a file in the data directory would be on one of them only. So there is no default on PostgreSQL.",
+    fix: "Set `HELIOGRAPH_MEDIA_DIR` to a place in a bucket, such as `s3://bucket/media`, or to a folder that all nodes share.",
+  },
+  MEDIA_NOT_FOUND: {
+    status: 422,
+    type: "not_found",
+    message: "There is no uploaded file with this id.",
+    cause:
+      "The `mediaId` of the message is of another account, was deleted or has expired, or belongs to live traffic while the key is a test key.",
+    fix: "Upload the file with `POST /v1/media`, and use the id of the answer.",
+  },
+  MEDIA_FULL: {
+    status: 409,
+    type: "limit",
+    message: "The files of the account take as much room as they may.",
+    cause: "All uploaded files of the account would exceed `HELIOGRAPH_MEDIA_STORED_MB`.",
+    fix: "Delete files that are no longer needed. Unused ones are removed after `HELIOGRAPH_MEDIA_DAYS`.",
+  },
+  MEDIA_NOT_READY: {
+    status: 409,
+    type: "conflict",
+    message: "The content of the file is not here.",
+    cause:
+      "The file of a user is still being fetched from the platform, or could not be fetched. Its `state` shows which.",
+    fix: "Retry after the seconds in `Retry-After` while the `state` is `pending`. With `failed`, ask the user to send it again.",
+  },
   CONTACT_EXISTS: {
     status: 409,
     type: "conflict",

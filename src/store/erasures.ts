@@ -93,6 +93,8 @@ export const ERASED_TABLES: readonly ErasedTable[] = [
     key: ["credential_id", "source", "destination", "reference", "total", "part"],
     mentioned: ["destination"],
   },
+  // Files that the number sent are removed by the job of media, with their bytes.
+  { table: "media", key: ["id"], texts: ["name", "source"] },
   { table: "conversations", key: ["id"], number: "number" },
   { table: "contacts", key: ["test", "number"], number: "number", texts: ["name", "attributes", "consents"] },
   { table: "contact_imports", key: ["id"], texts: ["content"] },

@@ -10,7 +10,7 @@ import { insertCallbacks } from "./callbacks.ts";
 import { countInConversations } from "./conversations.ts";
 import type { Engine } from "./engine.ts";
 import type { createInboundParts } from "./inbound-parts.ts";
-import type { Tables } from "./tables.ts";
+import type { MediaRow, Tables } from "./tables.ts";
 
 export interface InboundFilter {
   channel?: Channel;
@@ -151,7 +151,18 @@ export function createInbound(
         .onConflict((conflict) => conflict.columns(["account_id", "id"]).doNothing())
         .compile();
       const inserts = callbacks.length === 0 ? [] : [insertCallbacks({ db, rowsOf }, callbacks, at, isFirstStored)];
-      await atomically([...countInConversations({ db, rowsOf }, batch), insert, ...inserts]);
+      const media = batch.flatMap((message) => mediaRowOf(message, at) ?? []);
+      const files =
+        media.length === 0
+          ? []
+          : [
+              db
+                .insertInto("media")
+                .values(media)
+                .onConflict((conflict) => conflict.doNothing())
+                .compile(),
+            ];
+      await atomically([...countInConversations({ db, rowsOf }, batch), insert, ...inserts, ...files]);
     },
 
     async lastInboundAt(accountId, channel, from, to, { test }) {
@@ -310,6 +321,32 @@ const rowOf = (message: InboundMessage, eventId: string | null): Row => ({
   event_id: eventId,
   test: message.test ? 1 : 0,
 });
+
+/** The copy of a user's file, to be fetched at once; null if the message has none. */
+function mediaRowOf({ accountId, id, from, content, origin, at, test }: InboundMessage, now: number): MediaRow | null {
+  const file = content.kind === "file" ? content.file : null;
+  if (file?.mediaId === undefined || !origin) return null;
+  const { mimeType, fileName, fileUri } = file.payload;
+  return {
+    account_id: accountId,
+    id: file.mediaId,
+    test: test ? 1 : 0,
+    state: "pending",
+    type: mimeType,
+    size: 0,
+    sha256: "",
+    name: fileName === "" ? null : fileName,
+    number: from,
+    inbound_id: id,
+    source: JSON.stringify({ carrier: origin.carrier, uri: fileUri }),
+    content_key: null,
+    failure: null,
+    attempts: 0,
+    created_at: at,
+    expires_at: null,
+    due_at: now,
+  };
+}
 
 /** Rare facts share a column with the content: a column of their own would rewrite a large table. */
 type StoredContent = InboundContent & Pick<InboundMessage, "details" | "origin" | "readAt">;

@@ -145,6 +145,15 @@ export const READS = {
   findAudienceBytes:      "pipeline",
   countUncheckedAudiences: "pipeline",
 
+  findMedia:              "pipeline",
+  findMediaList:          "pipeline",
+  findMediaByContent:     "pipeline",
+  countMediaBytes:        "pipeline",
+  listMedia:              "reporting",
+  listDueMedia:           "pipeline",
+  countMediaOfNumber:     "pipeline",
+  findMediaUpload:        "pipeline",
+
   findAlert:              "pipeline",
   findMute:               "pipeline",
   listAlerts:             "reporting",

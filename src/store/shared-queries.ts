@@ -18,6 +18,7 @@ import { createInbound } from "./inbound.ts";
 import { createInboundParts } from "./inbound-parts.ts";
 import { createKeywordUsers } from "./keyword-users.ts";
 import { createLinks } from "./links.ts";
+import { createMedia } from "./media.ts";
 import { createOldestWaiting } from "./oldest-waiting.ts";
 import { createOptOutQueries } from "./opt-outs.ts";
 import { createOwned } from "./owned.ts";
@@ -62,6 +63,7 @@ export const createSharedQueries = (engine: Engine, budget: ReportingBudget | nu
   ...createUsers(engine),
   ...createAgentSends(engine),
   ...createAudiences(engine),
+  ...createMedia(engine),
   ...createCampaigns(engine),
   ...createAlerts(engine),
   ...createContacts(engine, budget),

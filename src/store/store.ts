@@ -29,6 +29,7 @@ import type { IdFormatStore } from "./submissions.ts";
 import type { InboundStore } from "./inbound.ts";
 import type { KeywordStore } from "./keyword-users.ts";
 import type { LinkStore } from "./links.ts";
+import type { MediaStore } from "./media.ts";
 import type { NodeStore } from "./nodes.ts";
 import type { OldestWaitingStore } from "./oldest-waiting.ts";
 import type { OptOutStore } from "./opt-outs.ts";
@@ -81,6 +82,7 @@ export interface Store
     UserStore,
     AgentSendStore,
     AudienceStore,
+    MediaStore,
     CampaignStore,
     AlertStore,
     ContactStore,

@@ -82,6 +82,10 @@ export interface Tables {
     column_name: string | null;
     code: string;
   };
+  /** Files of messages; their bytes are elsewhere. */
+  media: MediaRow;
+  /** Ids that platforms gave to uploaded media, by the place that they are valid at. */
+  media_uploads: { account_id: number; media_id: string; place: string; platform_id: string; expires_at: number };
   campaigns: CampaignRow;
   alerts: AlertRow;
   /** Alerts that are open, by rule and subject. */
@@ -413,6 +417,31 @@ export interface UserRow {
   totp_secret: Generated<string | null>;
   totp_next: Generated<string | null>;
   totp_step: Generated<number | null>;
+}
+
+export interface MediaRow {
+  account_id: number;
+  id: string;
+  test: number;
+  /** A `MediaState`. */
+  state: string;
+  type: string;
+  size: number;
+  sha256: string;
+  name: string | null;
+  /** The phone that sent it; null for an upload. */
+  number: string | null;
+  inbound_id: string | null;
+  /** Address of a user's file on the platform, in JSON; null once it is fetched. */
+  source: string | null;
+  /** Mode, type and digest of an upload, of which the account has one. */
+  content_key: string | null;
+  failure: string | null;
+  attempts: number;
+  created_at: number;
+  expires_at: number | null;
+  /** The time for the next work at the bytes. */
+  due_at: number;
 }
 
 export interface AudienceRow {

@@ -1,5 +1,7 @@
+import { mkdtemp } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { ROUTES } from "../../src/http/routes.ts";
 import type { KeyedRoute } from "../../src/http/route.ts";
 import { newId } from "../../src/lib/ids.ts";
@@ -8,6 +10,7 @@ import { openTenants, type Tenants } from "../fuzz/tenants.ts";
 import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
 import type { Envelope, ErrorBody, MessageBody, PhoneMessageBody } from "../support/test-server.ts";
+import { uploadMedia } from "../support/media-files.ts";
 import { insertLinks } from "../support/links.ts";
 import { insertAlert } from "../support/stored-alert.ts";
 import { insertBind } from "../support/stored-bind.ts";
@@ -52,6 +55,7 @@ interface Loot {
   bindId: string;
   agentSendId: string;
   audienceId: string;
+  mediaId: string;
   alertId: string;
   contactImportId: string;
   conversationId: string;
@@ -228,6 +232,16 @@ const ATTACKS: Record<string, (loot: Loot) => Attempt[]> = {
   "POST /v1/inbound/:id/read": ({ inboundId }) => [
     { path: `/v1/inbound/${inboundId}/read`, body: { accountId: 1 }, expected: 404 },
   ],
+  "POST /v1/media": ({ mediaId }) => [
+    { path: "/v1/media?accountId=1", body: { id: mediaId, accountId: 1 }, expected: 422 },
+  ],
+  "GET /v1/media": ({ mediaId }) => [
+    { path: "/v1/media?accountId=1", expected: 200 },
+    { path: `/v1/media?cursor=${mediaId.replace(/^./, "f")}&from=upload`, expected: 200 },
+  ],
+  "GET /v1/media/:id": ({ mediaId }) => [{ path: `/v1/media/${mediaId}`, expected: 404 }],
+  "GET /v1/media/:id/content": ({ mediaId }) => [{ path: `/v1/media/${mediaId}/content`, expected: 404 }],
+  "DELETE /v1/media/:id": ({ mediaId }) => [{ path: `/v1/media/${mediaId}`, expected: 404 }],
   "POST /v1/audiences": ({ audienceId }) => [
     { path: "/v1/audiences", body: { name: "Mine", size: 9, id: audienceId, accountId: 1 }, expected: 201 },
   ],
@@ -604,6 +618,8 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
   "GET /v1/verify/:verifyId": "verify",
   "POST /v1/messages/:messageId/cancel": "sms",
   "POST /v1/inbound/:id/read": "chatapp",
+  "POST /v1/media": "chatapp",
+  "DELETE /v1/media/:id": "chatapp",
   "POST /v1/audiences": "sms",
   "PATCH /v1/audiences/:id": "sms",
   "DELETE /v1/audiences/:id": "sms",
@@ -630,6 +646,9 @@ const TEST_KEYS_MAY: Record<string, Scope> = {
       "GET /v1/inbound",
       "GET /v1/inbound/:id",
       "GET /v1/events",
+      "GET /v1/media",
+      "GET /v1/media/:id",
+      "GET /v1/media/:id/content",
       "GET /v1/audiences",
       "GET /v1/audiences/:id",
       "GET /v1/audiences/:id/faults",
@@ -689,7 +708,8 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
   let intruderAccount: number;
 
   beforeAll(async () => {
-    tenants = await openTenants(engine);
+    const folder = await mkdtemp(join(inject("scratchFolder"), "media-"));
+    tenants = await openTenants(engine, undefined, { env: { HELIOGRAPH_MEDIA_DIR: folder } });
     const { server } = tenants;
     const added = await tenants.addAccount("intruder");
     intruder = added.minted.secret;
@@ -789,6 +809,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       size: file.length,
     });
     const audienceId = audience.body.id;
+    const mediaId = await uploadMedia(server, { name: VICTIM_TEXT });
     await server.request("POST", `/v1/audiences/${audienceId}/parts`, { offset: 0, text: file });
     await eventually(
       () => server.request<{ state: string }>("GET", `/v1/audiences/${audienceId}`),
@@ -830,6 +851,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       bindId: bind.id,
       agentSendId,
       audienceId,
+      mediaId,
       alertId: await insertAlert(tenants.server, 1),
       contactImportId: contactImport.body.id,
       conversationId: conversations.body.data[0]?.id ?? "",
@@ -897,6 +919,8 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
       "api_keys",
       "credentials",
       "smpp_binds",
+      "media",
+      "media_uploads",
       "audiences",
       "audience_parts",
       "audience_recipients",
@@ -941,6 +965,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
   async function liveBelongings(): Promise<string> {
     const tables = {
       messages: "test = 0",
+      media: "test = 0",
       audiences: "test = 0",
       campaigns: "test = 0",
       audience_recipients: "audience_id in (select id from audiences where test = 0)",
@@ -987,6 +1012,7 @@ describe.each(ENGINES)("accounts on %s", (engine) => {
           expect(shown).not.toContain(loot.bindId);
           expect(shown).not.toContain(loot.agentSendId);
           expect(shown).not.toContain(loot.audienceId);
+          expect(shown).not.toContain(loot.mediaId);
           expect(shown).not.toContain(loot.alertId);
           expect(shown).not.toContain(loot.audienceCampaignId);
           expect(shown).not.toContain(VICTIM_NUMBER);

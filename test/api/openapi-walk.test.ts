@@ -24,6 +24,7 @@ import { keyFile, RBM_CLIENT_TOKEN } from "../support/fake-rbm.ts";
 import { callOf, FAKE_DEFAULTS, openFakeWhatsapp, signedCall, type FakeWhatsapp } from "../support/fake-whatsapp.ts";
 import { agentAt } from "../support/mcp-client.ts";
 import { startTestServer, type TestServer } from "../support/test-server.ts";
+import { newFile, uploadMedia } from "../support/media-files.ts";
 import { insertLinks } from "../support/links.ts";
 import { insertAlert } from "../support/stored-alert.ts";
 import { insertBind } from "../support/stored-bind.ts";
@@ -110,7 +111,7 @@ async function ask({ method }: Placed, { path, headers, body }: Request): Promis
 function contradictions({ operation }: Placed, { status, type, headers, body }: Answer): unknown[] {
   const response = operation.responses[String(status)];
   if (!response) return [`the status ${status} is not documented`];
-  const schema = response.content?.[type]?.schema;
+  const schema = (response.content?.[type] ?? response.content?.["*/*"])?.schema;
   if (!schema) return type === "" && !response.content ? [] : [`the type "${type}" is not documented`];
   const { code } = (body as { error?: { code?: string } | null } | null)?.error ?? {};
   const isKnown = code === undefined || failuresOf(operation).some((failure) => failure.code === code);
@@ -173,6 +174,7 @@ const JSON_TYPE = { "content-type": "application/json" };
 async function validRequests(placed: Placed): Promise<Request[]> {
   const { operation } = placed;
   if (isPlatformCall(placed)) return [await platformCall(placed)];
+  if (isUpload(placed)) return [uploadOf("/v1/media"), uploadOf("/v1/media?name=autumn.jpg")];
   const examples = bodyOf(operation)?.examples ?? [["no body", undefined]];
   const requests: Request[] = [];
   for (const [about, example] of examples) {
@@ -218,8 +220,10 @@ async function wrongRequests(placed: Placed): Promise<WrongRequest[]> {
     headers: { ...headers, "content-type": type },
     body: text,
   });
-  const whole = JSON.parse(headers["content-type"] === undefined ? "{}" : body.toString()) as object;
+  const isJson = headers["content-type"] === JSON_TYPE["content-type"];
+  const whole = JSON.parse(isJson ? body.toString() : "{}") as object;
   return [
+    ...(isUpload(placed) ? [{ ...withBody("no picture", "{", "image/jpeg"), wrong: "Content-Type" }] : []),
     { ...valid, about: "headers of more than 16 KiB", headers: { ...headers, "x-long": "x".repeat(17_000) } },
     ...(!isOpen(operation) ? [{ ...valid, about: "no permission", headers: strangers(placed, headers) }] : []),
     ...(path.includes("{id}") || path.includes("Id}") ? [unknown] : []),
@@ -275,6 +279,16 @@ function strangers({ operation }: Placed, headers: Request["headers"]): Request[
   if (isForPeople(operation)) return { ...headers, cookie: "" };
   return { ...headers, apikey: narrowKeys[operation["x-scope"] === "read" ? "sms" : "read"] ?? "" };
 }
+
+/** The body is a file. */
+const isUpload = ({ operation }: Placed): boolean => operation.requestBody !== undefined && !bodyOf(operation);
+
+const uploadOf = (path: string): Request => ({
+  about: "a file",
+  path,
+  headers: { apikey: server.key, "content-type": "image/jpeg" },
+  body: newFile("image/jpeg"),
+});
 
 const isPlatformCall = ({ path }: Placed): boolean => path === "/hooks/{carrierId}";
 
@@ -508,6 +522,7 @@ async function realId(kind: string): Promise<string> {
     });
     return body.id;
   }
+  if (kind === "media") return uploadMedia(server);
   if (kind === "alerts") return insertAlert(server, 1);
   if (kind === "agent-sends") return waitingSend(name);
   if (kind === "smpp-binds") return (await insertBind(server, newId(Date.now()))).id;

@@ -6,38 +6,13 @@ import { eventually } from "../support/eventually.ts";
 import { ACCOUNT, FakeGateway } from "../support/fake-gateway.ts";
 import { FakeRbm, keyFile, RBM_CLIENT_TOKEN, signedCall } from "../support/fake-rbm.ts";
 import { callOf, FAKE_DEFAULTS, openFakeWhatsapp, type FakeWhatsapp } from "../support/fake-whatsapp.ts";
+import { lead, type LedCarrier } from "../support/lead-carrier.ts";
 import { startTestServer, type Envelope, type TestServer } from "../support/test-server.ts";
 import { KANNEL_USER, startKannel } from "../support/kannel.ts";
 
 /** End to end: from the API through a platform's own protocol and back by its webhooks. */
 
-interface State {
-  up: boolean;
-  callbackUrl: string;
-}
-
 const VERIFY_TOKEN = "a word of our own";
-
-/** Creates a carrier with a route, and waits until it can send. */
-async function lead(
-  server: TestServer,
-  adapter: string,
-  channel: string,
-  line: object,
-): Promise<State & { id: string }> {
-  const made = await server.request<{ id: string }>("POST", "/api/carriers", {
-    name: adapter,
-    adapter,
-    [adapter]: line,
-  });
-  expect(made).toMatchObject({ status: 201 });
-  const { id } = made.body;
-  const route = { name: `by ${adapter}`, channel, carrier: adapter, priority: 1 };
-  expect((await server.request("POST", "/api/routes", route)).status).toBe(201);
-  const { body } = await server.request<State>("GET", `/api/carriers/${id}/state`);
-  expect(body).toMatchObject({ up: true, callbackUrl: expect.stringMatching(/^http.*\/hooks\//) });
-  return { ...body, id };
-}
 
 const post = (url: string, body: Buffer | string, headers: Record<string, string>): Promise<Response> =>
   fetch(url, { method: "POST", body: typeof body === "string" ? body : new Uint8Array(body), headers });
@@ -47,8 +22,8 @@ describe.each(ENGINES)("carriers behind HTTP APIs on %s", (engine) => {
   let whatsapp: FakeWhatsapp;
   let rbm: FakeRbm;
   let gateway: FakeGateway;
-  let chat: State & { id: string };
-  let rcs: State & { id: string };
+  let chat: LedCarrier;
+  let rcs: LedCarrier;
 
   beforeAll(async () => {
     server = await startTestServer(engine);

@@ -1,5 +1,7 @@
+import { mkdtemp } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { isPersonal, roleOf, type PersonalRoute, type ProtectedRoute } from "../../src/http/route.ts";
 import { ROUTES } from "../../src/http/routes.ts";
 import type { Role } from "../../src/model/account.ts";
@@ -7,6 +9,7 @@ import { mayAs, ROLES } from "../../src/model/user.ts";
 import { openTenants, type Tenants } from "../fuzz/tenants.ts";
 import { ENGINES } from "../support/engines.ts";
 import { eventually } from "../support/eventually.ts";
+import { uploadMedia } from "../support/media-files.ts";
 import { onEach } from "../support/on-each.ts";
 import { insertAlert } from "../support/stored-alert.ts";
 import { insertBind } from "../support/stored-bind.ts";
@@ -148,7 +151,8 @@ describe.each(ENGINES)("roles on %s", (engine) => {
   const real: Record<string, string> = {};
 
   beforeAll(async () => {
-    tenants = await openTenants(engine);
+    const folder = await mkdtemp(join(inject("scratchFolder"), "media-"));
+    tenants = await openTenants(engine, undefined, { env: { HELIOGRAPH_MEDIA_DIR: folder } });
     const { server } = tenants;
     await fill();
     for (const role of ROLES) people[role] = await personOf(server.key, role, `${role}@example.com`, from(role));
@@ -213,6 +217,7 @@ describe.each(ENGINES)("roles on %s", (engine) => {
       () => server.request<{ state: string }>("GET", audiencePath),
       ({ body }) => body.state === "ready",
     );
+    await uploadMedia(server);
     await server.request("PUT", `/v1/contacts/${recipient}`, { name: `Ada ${recipient}` });
     await server.request("POST", "/v1/contact-imports", { audienceId: audience.body.id });
     await server.request("POST", "/api/segments", { name: "everybody" });

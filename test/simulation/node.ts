@@ -4,6 +4,7 @@ import { createCarriers, startCarriers } from "../../src/app/carriers.ts";
 import { joinCluster } from "../../src/app/cluster.ts";
 import { createEgress } from "../../src/app/egress.ts";
 import { startAppJobs } from "../../src/app/jobs.ts";
+import { createAppMedia } from "../../src/app/media.ts";
 import { createPipeline, type AppPipeline } from "../../src/app/pipeline.ts";
 import { loadRecords } from "../../src/app/records.ts";
 import { loadSecrets } from "../../src/app/secrets.ts";
@@ -105,11 +106,23 @@ export class SimulatedNode {
     const cluster = await joinCluster(base, storage);
     const records = await loadRecords(base, storage, secrets);
     const egress = createEgress(base, records);
+    const media = createAppMedia(base, storage, secrets, { files: null, folder: "", stagingFolder: "" });
     const webhooks = createWebhooks({ base, storage, secrets, cluster, records, egress });
     const carriers = createCarriers({ base, storage, cluster, records });
     const held = { gate: new SendGate(), hold: null };
-    const pipeline = createPipeline({ base, storage, secrets, cluster, records, egress, webhooks, carriers, held });
-    await startCarriers({ base, storage, secrets, cluster, records, egress, carriers, pipeline });
+    const pipeline = createPipeline({
+      base,
+      storage,
+      secrets,
+      cluster,
+      records,
+      egress,
+      webhooks,
+      carriers,
+      media,
+      held,
+    });
+    await startCarriers({ base, storage, secrets, cluster, records, egress, carriers, media, pipeline });
     const jobs = startAppJobs({
       base,
       storage,
@@ -120,6 +133,7 @@ export class SimulatedNode {
       webhooks,
       carriers,
       pipeline,
+      media,
       smpp: null,
       backups: null,
       integrity: null,
@@ -137,6 +151,7 @@ export class SimulatedNode {
       webhooks,
       carriers,
       pipeline,
+      media,
       held,
       integrity: null,
     });

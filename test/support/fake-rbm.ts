@@ -106,6 +106,8 @@ export class FakeRbm {
   /** Ids of repeated messages, which the platform ignores. */
   readonly repeated: string[] = [];
   readonly revoked: string[] = [];
+  /** URLs of files that the platform was asked to fetch. */
+  readonly fetched: string[] = [];
   /** Events of agents, as users see them. */
   readonly events: { number: string; eventType: string; messageId?: string }[] = [];
   readonly requests = { token: 0, send: 0, revoke: 0, capabilities: 0, reach: 0, upload: 0, event: 0 };
@@ -253,6 +255,7 @@ export class FakeRbm {
     if (Object.keys(others).length > 0) return this.#bad("fields of files.create");
     if (!URL.canParse(fileUrl ?? "") || !URL.canParse(thumbnailUrl)) return this.#bad("fileUrl");
     if (!this.#agents.has(agentId ?? "")) return errorAnswer(403, "PERMISSION_DENIED", "the agent is not launched");
+    this.fetched.push(fileUrl ?? "");
     return { status: 200, body: { name: `files/${this.requests.upload}` } };
   }
 

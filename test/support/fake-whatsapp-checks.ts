@@ -179,8 +179,12 @@ function checkParameter(check: Check, place: string, parameter: unknown, mayBeFi
     const location = check.object(`${place}.location`, fields["location"], names);
     for (const name of names) check.text(`${place}.location.${name}`, location[name], 1000);
   } else if (mayBeFile && ["image", "video", "document"].includes(type)) {
-    const file = check.object(`${place}.${type}`, fields[type], type === "document" ? ["link", "filename"] : ["link"]);
-    check.like(`${place}.${type}.link`, file["link"], /^https?:\/\//);
+    const file = check.object(`${place}.${type}`, fields[type], [
+      "link", "id", ...(type === "document" ? ["filename"] : []),
+    ]); // prettier-ignore
+    if ("link" in file === "id" in file) check.fault(`${place}.${type} has not one of link and id`);
+    if ("link" in file) check.like(`${place}.${type}.link`, file["link"], /^https?:\/\//);
+    if ("id" in file) check.like(`${place}.${type}.id`, file["id"], /^\d+$/);
     if ("filename" in file) check.text(`${place}.document.filename`, file["filename"], 240);
   } else check.fault(`${place}.type is ${type}`);
 }

@@ -2,6 +2,7 @@ import { createHmac } from "node:crypto";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { faultsIn, isReadMark } from "./fake-whatsapp-checks.ts";
+import { FakeWhatsappMedia } from "./fake-whatsapp-media.ts";
 import { templateFaultsIn } from "./fake-whatsapp-templates.ts";
 
 /** Scripted fault of the next request. */
@@ -57,6 +58,8 @@ export interface FakeWhatsapp {
   marks: object[];
   /** Created and edited templates. */
   submitted: { id: string; body: Readonly<Record<string, unknown>> }[];
+  /** Uploaded files, and those of users. */
+  media: FakeWhatsappMedia;
   /** Faults of the received requests. */
   faults: string[];
   /** Number of requests, including failed ones. */
@@ -106,6 +109,7 @@ export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promis
   const submitted: { id: string; body: AcceptedMessage["body"] }[] = [];
   const faults: string[] = [];
   const scriptedFaults: Fault[] = [];
+  const media = new FakeWhatsappMedia(options);
   let owed: object[] = [];
   let requests = 0;
   let ids = 0;
@@ -119,12 +123,17 @@ export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promis
     }
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
-    request.on("end", () => answer(request, response, Buffer.concat(chunks).toString("utf8"), fault));
+    request.on("end", () => {
+      const bytes = Buffer.concat(chunks);
+      if (isAuthorized(request) && media.answer(request, response, bytes, fault)) return;
+      answer(request, response, bytes.toString("utf8"), fault);
+    });
   });
+  const isAuthorized = ({ headers }: IncomingMessage): boolean =>
+    headers[options.authentication.header] === options.authentication.value;
 
   function answer(request: IncomingMessage, response: ServerResponse, text: string, fault: Fault | undefined): void {
-    const { header, value } = options.authentication;
-    if (request.headers[header] !== value) return sendError(response, { kind: "error", code: 190, status: 401 });
+    if (!isAuthorized(request)) return sendError(response, { kind: "error", code: 190, status: 401 });
     if (request.method === "GET") return list(request.url ?? "", response);
     if (fault?.kind === "error") return sendError(response, fault);
     if (fault?.kind === "status")
@@ -132,7 +141,7 @@ export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promis
     const path = request.url ?? "";
     if (path.endsWith("/message_templates") || submitted.some(({ id }) => path === `${options.prefix}/${id}`))
       return takeTemplate(path, response, text);
-    const wrong = [...wrongPath(path), ...wrongType(request), ...faultsIn(text)];
+    const wrong = [...wrongPath(path), ...wrongType(request), ...faultsIn(text), ...media.unknownIdsIn(text)];
     if (wrong.length > 0) {
       faults.push(...wrong);
       return sendError(response, { kind: "error", code: 131009, details: wrong.join("; ") });
@@ -230,6 +239,7 @@ export async function openFakeWhatsapp(given: Partial<FakeOptions> = {}): Promis
     taken,
     marks,
     submitted,
+    media,
     faults,
     get requests() {
       return requests;

@@ -9,6 +9,7 @@ import type { Receipt } from "../../src/model/receipt.ts";
 import { FakeRbm, keyFile, RBM_CLIENT_TOKEN } from "./fake-rbm.ts";
 import { MovedClock } from "./moved-clock.ts";
 import { sampleMessage } from "./message.ts";
+import { noMedia } from "./media-files.ts";
 import { openHttpClient } from "./http-client.ts";
 
 /** An RBM carrier connected to the fake platform over HTTP. */
@@ -47,6 +48,7 @@ export async function openRbmTrial({ settings, deps, tokenSeconds }: TrialOption
     secrets: { serviceAccount: keyFile(fake.tokenUrl), clientToken: RBM_CLIENT_TOKEN },
     messagesPerSecond: () => null,
     egress,
+    media: noMedia(),
     callbackUrl: () => "https://heliograph.example/callback",
     agentOf: (botId) => `${botId}-agent`,
     botOf: (agentId) => agentId.replace(/-agent$/, ""),

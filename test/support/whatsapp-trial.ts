@@ -16,6 +16,7 @@ import {
   type SignedCall,
 } from "./fake-whatsapp.ts";
 import { sampleMessage } from "./message.ts";
+import { noMedia } from "./media-files.ts";
 import { openHttpClient } from "./http-client.ts";
 
 export const VERIFY_TOKEN = "a word of our own";
@@ -36,6 +37,7 @@ export function carrierDeps(changes: Partial<WhatsappCarrierDeps> = {}): Whatsap
     secrets: SECRETS,
     messagesPerSecond: () => null,
     egress: openHttpClient(),
+    media: noMedia(),
     callbackUrl: () => "https://heliograph.example/hooks/1",
     onInbound: async () => {},
     phoneNumberOf: () => null,

@@ -2259,6 +2259,8 @@ export const HINDI: Readonly<Record<string, string>> = {
     "यहाँ अभी कुछ नहीं। आज़माने के लिए वर्चुअल फ़ोन से किसी संदेश का उत्तर दें।",
   Conversations: "बातचीत",
   "{count} unread": "{count} अपठित",
+  "{file} is being fetched.": "{file} लाई जा रही है।",
+  "{file} could not be fetched.": "{file} नहीं लाई जा सकी।",
   "File: {name}": "फ़ाइल: {name}",
   "Place: {place}": "स्थान: {place}",
   "Conversation cannot be loaded": "बातचीत लोड नहीं हो सकती",

@@ -29,6 +29,10 @@ export type ErrorCode =
   | "LOGIN_FAILED"
   | "LOGIN_LOCKED"
   | "LOGIN_REQUIRED"
+  | "MEDIA_FULL"
+  | "MEDIA_NOT_FOUND"
+  | "MEDIA_NOT_READY"
+  | "MEDIA_STORAGE_MISSING"
   | "MEDIA_TOO_LARGE"
   | "MEDIA_TYPE_UNSUPPORTED"
   | "MESSAGE_NOT_FOUND"
@@ -222,6 +226,8 @@ export interface CampaignDetails {
         from?: string | undefined;
         /** The template to send. */
         templateName?: string | undefined;
+        /** Language of the template. Left out, that of the recipient's contact, then of the account. A template without it is sent in its closest language. */
+        language?: string | undefined;
         /** Values and header; left out when the template has neither variables nor a header. */
         components?:
           | {
@@ -240,28 +246,47 @@ export interface CampaignDetails {
               header?:
                 | {
                     /** Type of the header, which must be that of the template. */
-                    type: "text" | "image" | "video" | "document";
+                    type: "text" | "image" | "video" | "document" | "location";
                     /** Required when type is text, and only then. */
                     text?: string | undefined;
                     /** Required when type is image, and only then. */
                     image?:
                       | {
-                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
-                          link: string;
+                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
                         }
                       | undefined;
                     /** Required when type is video, and only then. */
                     video?:
                       | {
-                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
-                          link: string;
+                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
                         }
                       | undefined;
                     /** Required when type is document, and only then. */
                     document?:
                       | {
-                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
-                          link: string;
+                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
+                        }
+                      | undefined;
+                    /** Required when type is location, and only then. */
+                    location?:
+                      | {
+                          /** Latitude in degrees. */
+                          latitude: number;
+                          /** Longitude in degrees. */
+                          longitude: number;
+                          /** Name of the place. */
+                          name: string;
+                          /** Address of the place. */
+                          address: string;
                         }
                       | undefined;
                   }
@@ -289,6 +314,101 @@ export interface CampaignDetails {
                     productId?: string | undefined;
                   }[]
                 | undefined;
+              /** The end of a limited-time offer; left out where the template shows none. */
+              offer?:
+                | {
+                    /** When the offer ends: epoch milliseconds, or ISO 8601 with its zone. Phones show the time that is left. */
+                    expiresAt: number | string;
+                  }
+                | undefined;
+              /** The cards of a carousel, in order. Each has the image or video of its header. */
+              cards?:
+                | {
+                    /** The template's header; left out when it has none. */
+                    header: {
+                      /** Type of the header, which must be that of the template. */
+                      type: "text" | "image" | "video" | "document" | "location";
+                      /** Required when type is text, and only then. */
+                      text?: string | undefined;
+                      /** Required when type is image, and only then. */
+                      image?:
+                        | {
+                            /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is video, and only then. */
+                      video?:
+                        | {
+                            /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is document, and only then. */
+                      document?:
+                        | {
+                            /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is location, and only then. */
+                      location?:
+                        | {
+                            /** Latitude in degrees. */
+                            latitude: number;
+                            /** Longitude in degrees. */
+                            longitude: number;
+                            /** Name of the place. */
+                            name: string;
+                            /** Address of the place. */
+                            address: string;
+                          }
+                        | undefined;
+                    };
+                    /** Values of the card's text. */
+                    body?:
+                      | {
+                          /** One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given. */
+                          params?: string[] | undefined;
+                          /** In place of `params` where the template's variables have names: each name with its value. */
+                          values?:
+                            | {
+                                [name: string]: string;
+                              }
+                            | undefined;
+                        }
+                      | undefined;
+                    /** Values of the template's buttons. A link with a variable and a copy-code button need one. */
+                    buttons?:
+                      | {
+                          /** Place of the button in the template, from 0. */
+                          index: number;
+                          /** Link: value of the variable at the end of its URL. */
+                          text?: string | undefined;
+                          /** Quick reply: comes back when it is tapped. */
+                          payload?: string | undefined;
+                          /** Copy-code button: the code that it copies. */
+                          code?: string | undefined;
+                          /** Form (a flow): comes back with its answers. */
+                          flowToken?: string | undefined;
+                          /** Form: data of its first screen, at most 5000 characters as JSON. */
+                          data?:
+                            | {
+                                [name: string]: unknown;
+                              }
+                            | undefined;
+                          /** Catalogue: product whose picture is shown. */
+                          productId?: string | undefined;
+                        }[]
+                      | undefined;
+                  }[]
+                | undefined;
             }
           | undefined;
         /** The bot that sends. */
@@ -300,6 +420,8 @@ export interface CampaignDetails {
               params?: string[] | undefined;
               /** Public URL (http or https) of the card's image or video. */
               fileUrl?: string | undefined;
+              /** Uploaded media (`POST /v1/media`), in the place of `fileUrl`. */
+              mediaId?: string | undefined;
             }[]
           | undefined;
       }[]
@@ -488,6 +610,8 @@ export interface CampaignRequest {
         from?: string | undefined;
         /** The template to send. */
         templateName?: string | undefined;
+        /** Language of the template. Left out, that of the recipient's contact, then of the account. A template without it is sent in its closest language. */
+        language?: string | undefined;
         /** Values and header; left out when the template has neither variables nor a header. */
         components?:
           | {
@@ -506,28 +630,47 @@ export interface CampaignRequest {
               header?:
                 | {
                     /** Type of the header, which must be that of the template. */
-                    type: "text" | "image" | "video" | "document";
+                    type: "text" | "image" | "video" | "document" | "location";
                     /** Required when type is text, and only then. */
                     text?: string | undefined;
                     /** Required when type is image, and only then. */
                     image?:
                       | {
-                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
-                          link: string;
+                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
                         }
                       | undefined;
                     /** Required when type is video, and only then. */
                     video?:
                       | {
-                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
-                          link: string;
+                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
                         }
                       | undefined;
                     /** Required when type is document, and only then. */
                     document?:
                       | {
-                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
-                          link: string;
+                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
+                        }
+                      | undefined;
+                    /** Required when type is location, and only then. */
+                    location?:
+                      | {
+                          /** Latitude in degrees. */
+                          latitude: number;
+                          /** Longitude in degrees. */
+                          longitude: number;
+                          /** Name of the place. */
+                          name: string;
+                          /** Address of the place. */
+                          address: string;
                         }
                       | undefined;
                   }
@@ -555,6 +698,101 @@ export interface CampaignRequest {
                     productId?: string | undefined;
                   }[]
                 | undefined;
+              /** The end of a limited-time offer; left out where the template shows none. */
+              offer?:
+                | {
+                    /** When the offer ends: epoch milliseconds, or ISO 8601 with its zone. Phones show the time that is left. */
+                    expiresAt: number | string;
+                  }
+                | undefined;
+              /** The cards of a carousel, in order. Each has the image or video of its header. */
+              cards?:
+                | {
+                    /** The template's header; left out when it has none. */
+                    header: {
+                      /** Type of the header, which must be that of the template. */
+                      type: "text" | "image" | "video" | "document" | "location";
+                      /** Required when type is text, and only then. */
+                      text?: string | undefined;
+                      /** Required when type is image, and only then. */
+                      image?:
+                        | {
+                            /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is video, and only then. */
+                      video?:
+                        | {
+                            /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is document, and only then. */
+                      document?:
+                        | {
+                            /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is location, and only then. */
+                      location?:
+                        | {
+                            /** Latitude in degrees. */
+                            latitude: number;
+                            /** Longitude in degrees. */
+                            longitude: number;
+                            /** Name of the place. */
+                            name: string;
+                            /** Address of the place. */
+                            address: string;
+                          }
+                        | undefined;
+                    };
+                    /** Values of the card's text. */
+                    body?:
+                      | {
+                          /** One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given. */
+                          params?: string[] | undefined;
+                          /** In place of `params` where the template's variables have names: each name with its value. */
+                          values?:
+                            | {
+                                [name: string]: string;
+                              }
+                            | undefined;
+                        }
+                      | undefined;
+                    /** Values of the template's buttons. A link with a variable and a copy-code button need one. */
+                    buttons?:
+                      | {
+                          /** Place of the button in the template, from 0. */
+                          index: number;
+                          /** Link: value of the variable at the end of its URL. */
+                          text?: string | undefined;
+                          /** Quick reply: comes back when it is tapped. */
+                          payload?: string | undefined;
+                          /** Copy-code button: the code that it copies. */
+                          code?: string | undefined;
+                          /** Form (a flow): comes back with its answers. */
+                          flowToken?: string | undefined;
+                          /** Form: data of its first screen, at most 5000 characters as JSON. */
+                          data?:
+                            | {
+                                [name: string]: unknown;
+                              }
+                            | undefined;
+                          /** Catalogue: product whose picture is shown. */
+                          productId?: string | undefined;
+                        }[]
+                      | undefined;
+                  }[]
+                | undefined;
             }
           | undefined;
         /** The bot that sends. */
@@ -566,6 +804,8 @@ export interface CampaignRequest {
               params?: string[] | undefined;
               /** Public URL (http or https) of the card's image or video. */
               fileUrl?: string | undefined;
+              /** Uploaded media (`POST /v1/media`), in the place of `fileUrl`. */
+              mediaId?: string | undefined;
             }[]
           | undefined;
       }[]
@@ -594,6 +834,8 @@ export interface CampaignRequest {
 export interface CancelResponse {
   /** Number of cancelled messages, including earlier cancellations. */
   cancelled: number;
+  /** Number of messages that their carrier called back. A delivery that was faster still counts. */
+  revoked: number;
   /** Number of messages that a carrier already had, or that were in a final state. */
   tooLate: number;
 }
@@ -663,11 +905,13 @@ export interface ChatRequest {
   sendAt?: number | string | undefined;
   /** The recipient: country code first, 7 to 15 digits, plus optional. Required unless `recipients` is given. */
   to?: string | undefined;
-  /** Replaces `to`: at most 1,000 recipients, each optionally with components of its own. */
+  /** Replaces `to`: at most 1,000 recipients, each optionally with language and components of its own. */
   recipients?:
     | {
         /** The recipient: country code first, 7 to 15 digits, plus optional. */
         to: string;
+        /** This recipient's language; left out, that of the request. */
+        language?: string | undefined;
         /** This recipient's own values and header; left out, those of the request. */
         components?:
           | {
@@ -686,28 +930,47 @@ export interface ChatRequest {
               header?:
                 | {
                     /** Type of the header, which must be that of the template. */
-                    type: "text" | "image" | "video" | "document";
+                    type: "text" | "image" | "video" | "document" | "location";
                     /** Required when type is text, and only then. */
                     text?: string | undefined;
                     /** Required when type is image, and only then. */
                     image?:
                       | {
-                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
-                          link: string;
+                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
                         }
                       | undefined;
                     /** Required when type is video, and only then. */
                     video?:
                       | {
-                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
-                          link: string;
+                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
                         }
                       | undefined;
                     /** Required when type is document, and only then. */
                     document?:
                       | {
-                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
-                          link: string;
+                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
+                        }
+                      | undefined;
+                    /** Required when type is location, and only then. */
+                    location?:
+                      | {
+                          /** Latitude in degrees. */
+                          latitude: number;
+                          /** Longitude in degrees. */
+                          longitude: number;
+                          /** Name of the place. */
+                          name: string;
+                          /** Address of the place. */
+                          address: string;
                         }
                       | undefined;
                   }
@@ -735,10 +998,107 @@ export interface ChatRequest {
                     productId?: string | undefined;
                   }[]
                 | undefined;
+              /** The end of a limited-time offer; left out where the template shows none. */
+              offer?:
+                | {
+                    /** When the offer ends: epoch milliseconds, or ISO 8601 with its zone. Phones show the time that is left. */
+                    expiresAt: number | string;
+                  }
+                | undefined;
+              /** The cards of a carousel, in order. Each has the image or video of its header. */
+              cards?:
+                | {
+                    /** The template's header; left out when it has none. */
+                    header: {
+                      /** Type of the header, which must be that of the template. */
+                      type: "text" | "image" | "video" | "document" | "location";
+                      /** Required when type is text, and only then. */
+                      text?: string | undefined;
+                      /** Required when type is image, and only then. */
+                      image?:
+                        | {
+                            /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is video, and only then. */
+                      video?:
+                        | {
+                            /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is document, and only then. */
+                      document?:
+                        | {
+                            /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is location, and only then. */
+                      location?:
+                        | {
+                            /** Latitude in degrees. */
+                            latitude: number;
+                            /** Longitude in degrees. */
+                            longitude: number;
+                            /** Name of the place. */
+                            name: string;
+                            /** Address of the place. */
+                            address: string;
+                          }
+                        | undefined;
+                    };
+                    /** Values of the card's text. */
+                    body?:
+                      | {
+                          /** One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given. */
+                          params?: string[] | undefined;
+                          /** In place of `params` where the template's variables have names: each name with its value. */
+                          values?:
+                            | {
+                                [name: string]: string;
+                              }
+                            | undefined;
+                        }
+                      | undefined;
+                    /** Values of the template's buttons. A link with a variable and a copy-code button need one. */
+                    buttons?:
+                      | {
+                          /** Place of the button in the template, from 0. */
+                          index: number;
+                          /** Link: value of the variable at the end of its URL. */
+                          text?: string | undefined;
+                          /** Quick reply: comes back when it is tapped. */
+                          payload?: string | undefined;
+                          /** Copy-code button: the code that it copies. */
+                          code?: string | undefined;
+                          /** Form (a flow): comes back with its answers. */
+                          flowToken?: string | undefined;
+                          /** Form: data of its first screen, at most 5000 characters as JSON. */
+                          data?:
+                            | {
+                                [name: string]: unknown;
+                              }
+                            | undefined;
+                          /** Catalogue: product whose picture is shown. */
+                          productId?: string | undefined;
+                        }[]
+                      | undefined;
+                  }[]
+                | undefined;
             }
           | undefined;
       }[]
     | undefined;
+  /** Language of the template. Left out, that of the recipient's contact, then of the account. A template without it is sent in its closest language. */
+  language?: string | undefined;
   /** The template: lowercase letters, digits and underscores. Required when type is template. */
   templateName?: string | undefined;
   /** Values and header; left out when the template has neither variables nor a header. */
@@ -759,28 +1119,47 @@ export interface ChatRequest {
         header?:
           | {
               /** Type of the header, which must be that of the template. */
-              type: "text" | "image" | "video" | "document";
+              type: "text" | "image" | "video" | "document" | "location";
               /** Required when type is text, and only then. */
               text?: string | undefined;
               /** Required when type is image, and only then. */
               image?:
                 | {
-                    /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
-                    link: string;
+                    /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                    link?: string | undefined;
+                    /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                    mediaId?: string | undefined;
                   }
                 | undefined;
               /** Required when type is video, and only then. */
               video?:
                 | {
-                    /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
-                    link: string;
+                    /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                    link?: string | undefined;
+                    /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                    mediaId?: string | undefined;
                   }
                 | undefined;
               /** Required when type is document, and only then. */
               document?:
                 | {
-                    /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
-                    link: string;
+                    /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                    link?: string | undefined;
+                    /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                    mediaId?: string | undefined;
+                  }
+                | undefined;
+              /** Required when type is location, and only then. */
+              location?:
+                | {
+                    /** Latitude in degrees. */
+                    latitude: number;
+                    /** Longitude in degrees. */
+                    longitude: number;
+                    /** Name of the place. */
+                    name: string;
+                    /** Address of the place. */
+                    address: string;
                   }
                 | undefined;
             }
@@ -808,6 +1187,101 @@ export interface ChatRequest {
               productId?: string | undefined;
             }[]
           | undefined;
+        /** The end of a limited-time offer; left out where the template shows none. */
+        offer?:
+          | {
+              /** When the offer ends: epoch milliseconds, or ISO 8601 with its zone. Phones show the time that is left. */
+              expiresAt: number | string;
+            }
+          | undefined;
+        /** The cards of a carousel, in order. Each has the image or video of its header. */
+        cards?:
+          | {
+              /** The template's header; left out when it has none. */
+              header: {
+                /** Type of the header, which must be that of the template. */
+                type: "text" | "image" | "video" | "document" | "location";
+                /** Required when type is text, and only then. */
+                text?: string | undefined;
+                /** Required when type is image, and only then. */
+                image?:
+                  | {
+                      /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                      link?: string | undefined;
+                      /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                      mediaId?: string | undefined;
+                    }
+                  | undefined;
+                /** Required when type is video, and only then. */
+                video?:
+                  | {
+                      /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                      link?: string | undefined;
+                      /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                      mediaId?: string | undefined;
+                    }
+                  | undefined;
+                /** Required when type is document, and only then. */
+                document?:
+                  | {
+                      /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                      link?: string | undefined;
+                      /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                      mediaId?: string | undefined;
+                    }
+                  | undefined;
+                /** Required when type is location, and only then. */
+                location?:
+                  | {
+                      /** Latitude in degrees. */
+                      latitude: number;
+                      /** Longitude in degrees. */
+                      longitude: number;
+                      /** Name of the place. */
+                      name: string;
+                      /** Address of the place. */
+                      address: string;
+                    }
+                  | undefined;
+              };
+              /** Values of the card's text. */
+              body?:
+                | {
+                    /** One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given. */
+                    params?: string[] | undefined;
+                    /** In place of `params` where the template's variables have names: each name with its value. */
+                    values?:
+                      | {
+                          [name: string]: string;
+                        }
+                      | undefined;
+                  }
+                | undefined;
+              /** Values of the template's buttons. A link with a variable and a copy-code button need one. */
+              buttons?:
+                | {
+                    /** Place of the button in the template, from 0. */
+                    index: number;
+                    /** Link: value of the variable at the end of its URL. */
+                    text?: string | undefined;
+                    /** Quick reply: comes back when it is tapped. */
+                    payload?: string | undefined;
+                    /** Copy-code button: the code that it copies. */
+                    code?: string | undefined;
+                    /** Form (a flow): comes back with its answers. */
+                    flowToken?: string | undefined;
+                    /** Form: data of its first screen, at most 5000 characters as JSON. */
+                    data?:
+                      | {
+                          [name: string]: unknown;
+                        }
+                      | undefined;
+                    /** Catalogue: product whose picture is shown. */
+                    productId?: string | undefined;
+                  }[]
+                | undefined;
+            }[]
+          | undefined;
       }
     | undefined;
   /** Required when type is text, and only then. */
@@ -822,8 +1296,10 @@ export interface ChatRequest {
   /** Required when type is image, and only then. */
   image?:
     | {
-        /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
-        link: string;
+        /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+        link?: string | undefined;
+        /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+        mediaId?: string | undefined;
         /** Text below the file. */
         caption?: string | undefined;
       }
@@ -831,8 +1307,10 @@ export interface ChatRequest {
   /** Required when type is video, and only then. */
   video?:
     | {
-        /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
-        link: string;
+        /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+        link?: string | undefined;
+        /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+        mediaId?: string | undefined;
         /** Text below the file. */
         caption?: string | undefined;
       }
@@ -840,8 +1318,10 @@ export interface ChatRequest {
   /** Required when type is document, and only then. */
   document?:
     | {
-        /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
-        link: string;
+        /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+        link?: string | undefined;
+        /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+        mediaId?: string | undefined;
         /** Text below the file. */
         caption?: string | undefined;
         /** Name of the document on the phone. */
@@ -851,8 +1331,10 @@ export interface ChatRequest {
   /** Required when type is audio, and only then. */
   audio?:
     | {
-        /** URL (http or https) of the audio: aac, amr, mp3, m4a, mp4, ogg or opus of at most 16 MB. */
-        link: string;
+        /** URL (http or https) of the audio: aac, amr, mp3, m4a, mp4, ogg or opus of at most 16 MB. Required unless `mediaId` is given. */
+        link?: string | undefined;
+        /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+        mediaId?: string | undefined;
         /** True for a voice message, which the phone shows with a microphone. OGG with OPUS. */
         voice?: boolean | undefined;
       }
@@ -860,8 +1342,10 @@ export interface ChatRequest {
   /** Required when type is sticker, and only then. */
   sticker?:
     | {
-        /** URL (http or https) of the sticker: webp of at most 500 KB. */
-        link: string;
+        /** URL (http or https) of the sticker: webp of at most 500 KB. Required unless `mediaId` is given. */
+        link?: string | undefined;
+        /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+        mediaId?: string | undefined;
       }
     | undefined;
   /** Required when type is location, and only then. */
@@ -982,22 +1466,28 @@ export interface ChatRequest {
               /** Required when the header's type is image. */
               image?:
                 | {
-                    /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
-                    link: string;
+                    /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                    link?: string | undefined;
+                    /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                    mediaId?: string | undefined;
                   }
                 | undefined;
               /** Required when the header's type is video. */
               video?:
                 | {
-                    /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
-                    link: string;
+                    /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                    link?: string | undefined;
+                    /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                    mediaId?: string | undefined;
                   }
                 | undefined;
               /** Required when the header's type is document. */
               document?:
                 | {
-                    /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
-                    link: string;
+                    /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                    link?: string | undefined;
+                    /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                    mediaId?: string | undefined;
                     /** Name of the document on the phone. */
                     filename?: string | undefined;
                   }
@@ -1089,22 +1579,28 @@ export interface ChatRequest {
               /** Required when the header's type is image. */
               image?:
                 | {
-                    /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
-                    link: string;
+                    /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                    link?: string | undefined;
+                    /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                    mediaId?: string | undefined;
                   }
                 | undefined;
               /** Required when the header's type is video. */
               video?:
                 | {
-                    /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
-                    link: string;
+                    /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                    link?: string | undefined;
+                    /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                    mediaId?: string | undefined;
                   }
                 | undefined;
               /** Required when the header's type is document. */
               document?:
                 | {
-                    /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
-                    link: string;
+                    /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                    link?: string | undefined;
+                    /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                    mediaId?: string | undefined;
                     /** Name of the document on the phone. */
                     filename?: string | undefined;
                   }
@@ -1204,6 +1700,13 @@ export interface ChatUserMessage {
         fileUri: string;
       } | null;
     } | null;
+    /** Our copy of the user's file, for `GET /v1/media/{id}`; absent if there is none. It is fetched from the platform while this event is delivered, so its `state` may be `pending`. */
+    media?:
+      | {
+          /** Media ID. */
+          id: string;
+        }
+      | undefined;
     /** Location shared by the user; otherwise absent. */
     location?:
       | {
@@ -1320,6 +1823,8 @@ export interface Conversation {
   assignedTo: string | null;
   /** Chat app: until then free text may be sent, 24 hours after the user's last message; null on other channels. */
   textUntil: number | null;
+  /** True if the user can be shown that the last message was read, and that an answer is being typed: `POST /v1/inbound/{id}/read`. */
+  showsReads: boolean;
 }
 
 export interface Count {
@@ -1544,7 +2049,7 @@ export interface InboundMessage {
       fileSizeBytes: number;
       /** File name on the user's phone. */
       fileName: string;
-      /** URL of the file at the platform. Heliograph stores no copy. */
+      /** URL of the file at the platform; `media` is the copy here. */
       fileUri: string;
     };
     /** Thumbnail; null if there is none. */
@@ -1555,10 +2060,11 @@ export interface InboundMessage {
       fileSizeBytes: number;
       /** File name on the user's phone. */
       fileName: string;
-      /** URL of the file at the platform. Heliograph stores no copy. */
+      /** URL of the file at the platform; `media` is the copy here. */
       fileUri: string;
     } | null;
   } | null;
+  media?: Media | undefined;
   /** Location shared by the user; null if none. */
   location: {
     /** Latitude in degrees. */
@@ -1655,6 +2161,36 @@ export interface ListMessagesQuery {
   limit?: number | undefined;
 }
 
+/** A file: an upload, or the copy of what a user sent. */
+export interface Media {
+  /** Media ID, the `mediaId` of messages. */
+  id: string;
+  /** `ready`; of a user's file also `pending` while it is fetched from the platform, and `failed` if that did not work. */
+  state: "pending" | "storing" | "ready" | "failed";
+  /** image, video, document, audio or sticker; null for another type of a user's file. */
+  kind: string | null;
+  /** Content type, by the content. */
+  type: string;
+  /** Bytes; null until the file is ready. */
+  size: number | null;
+  /** SHA-256 of the content in hexadecimal; null until the file is ready. */
+  sha256: string | null;
+  /** File name, if there is one. */
+  name: string | null;
+  /** True if a test key uploaded it, or a phone of test messages sent it. */
+  test: boolean;
+  /** Inbound message that brought it; null for an upload. */
+  inboundId: string | null;
+  /** Why a user's file could not be fetched. */
+  failure: string | null;
+  /** URL of the content. It needs a key. */
+  url: string;
+  /** Epoch milliseconds. */
+  createdAt: number;
+  /** When it is removed, unless it is uploaded or used again; null for a user's file, which is kept as long as its message. */
+  expiresAt: number | null;
+}
+
 export interface Message {
   /** Message ID as in the send response: `<id>:<n>`. */
   messageId: string;
@@ -1739,6 +2275,8 @@ export interface MessageRequest {
               params?: string[] | undefined;
               /** Public URL (http or https) of the card's image or video. */
               fileUrl?: string | undefined;
+              /** Uploaded media (`POST /v1/media`), in the place of `fileUrl`. */
+              mediaId?: string | undefined;
             }[]
           | undefined;
       }
@@ -1749,6 +2287,8 @@ export interface MessageRequest {
         from: string;
         /** The template: lowercase letters, digits and underscores. Required when type is template. */
         templateName?: string | undefined;
+        /** Language of the template. Left out, that of the recipient's contact, then of the account. A template without it is sent in its closest language. */
+        language?: string | undefined;
         /** Values and header; left out when the template has neither variables nor a header. */
         components?:
           | {
@@ -1767,28 +2307,47 @@ export interface MessageRequest {
               header?:
                 | {
                     /** Type of the header, which must be that of the template. */
-                    type: "text" | "image" | "video" | "document";
+                    type: "text" | "image" | "video" | "document" | "location";
                     /** Required when type is text, and only then. */
                     text?: string | undefined;
                     /** Required when type is image, and only then. */
                     image?:
                       | {
-                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. */
-                          link: string;
+                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
                         }
                       | undefined;
                     /** Required when type is video, and only then. */
                     video?:
                       | {
-                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. */
-                          link: string;
+                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
                         }
                       | undefined;
                     /** Required when type is document, and only then. */
                     document?:
                       | {
-                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. */
-                          link: string;
+                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
+                        }
+                      | undefined;
+                    /** Required when type is location, and only then. */
+                    location?:
+                      | {
+                          /** Latitude in degrees. */
+                          latitude: number;
+                          /** Longitude in degrees. */
+                          longitude: number;
+                          /** Name of the place. */
+                          name: string;
+                          /** Address of the place. */
+                          address: string;
                         }
                       | undefined;
                   }
@@ -1814,6 +2373,101 @@ export interface MessageRequest {
                       | undefined;
                     /** Catalogue: product whose picture is shown. */
                     productId?: string | undefined;
+                  }[]
+                | undefined;
+              /** The end of a limited-time offer; left out where the template shows none. */
+              offer?:
+                | {
+                    /** When the offer ends: epoch milliseconds, or ISO 8601 with its zone. Phones show the time that is left. */
+                    expiresAt: number | string;
+                  }
+                | undefined;
+              /** The cards of a carousel, in order. Each has the image or video of its header. */
+              cards?:
+                | {
+                    /** The template's header; left out when it has none. */
+                    header: {
+                      /** Type of the header, which must be that of the template. */
+                      type: "text" | "image" | "video" | "document" | "location";
+                      /** Required when type is text, and only then. */
+                      text?: string | undefined;
+                      /** Required when type is image, and only then. */
+                      image?:
+                        | {
+                            /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is video, and only then. */
+                      video?:
+                        | {
+                            /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is document, and only then. */
+                      document?:
+                        | {
+                            /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                            link?: string | undefined;
+                            /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                            mediaId?: string | undefined;
+                          }
+                        | undefined;
+                      /** Required when type is location, and only then. */
+                      location?:
+                        | {
+                            /** Latitude in degrees. */
+                            latitude: number;
+                            /** Longitude in degrees. */
+                            longitude: number;
+                            /** Name of the place. */
+                            name: string;
+                            /** Address of the place. */
+                            address: string;
+                          }
+                        | undefined;
+                    };
+                    /** Values of the card's text. */
+                    body?:
+                      | {
+                          /** One value per placeholder of the template, in order; empty if it has none. Never null. Required unless `values` is given. */
+                          params?: string[] | undefined;
+                          /** In place of `params` where the template's variables have names: each name with its value. */
+                          values?:
+                            | {
+                                [name: string]: string;
+                              }
+                            | undefined;
+                        }
+                      | undefined;
+                    /** Values of the template's buttons. A link with a variable and a copy-code button need one. */
+                    buttons?:
+                      | {
+                          /** Place of the button in the template, from 0. */
+                          index: number;
+                          /** Link: value of the variable at the end of its URL. */
+                          text?: string | undefined;
+                          /** Quick reply: comes back when it is tapped. */
+                          payload?: string | undefined;
+                          /** Copy-code button: the code that it copies. */
+                          code?: string | undefined;
+                          /** Form (a flow): comes back with its answers. */
+                          flowToken?: string | undefined;
+                          /** Form: data of its first screen, at most 5000 characters as JSON. */
+                          data?:
+                            | {
+                                [name: string]: unknown;
+                              }
+                            | undefined;
+                          /** Catalogue: product whose picture is shown. */
+                          productId?: string | undefined;
+                        }[]
+                      | undefined;
                   }[]
                 | undefined;
             }
@@ -1993,6 +2647,8 @@ export interface RcsRequest {
         params?: string[] | undefined;
         /** Public URL (http or https) of the card's image or video. */
         fileUrl?: string | undefined;
+        /** Uploaded media (`POST /v1/media`), in the place of `fileUrl`. */
+        mediaId?: string | undefined;
       }[]
     | undefined;
   /** Replaces `number`: at most 1,000 recipients, each optionally with content of its own. */
@@ -2007,6 +2663,8 @@ export interface RcsRequest {
               params?: string[] | undefined;
               /** Public URL (http or https) of the card's image or video. */
               fileUrl?: string | undefined;
+              /** Uploaded media (`POST /v1/media`), in the place of `fileUrl`. */
+              mediaId?: string | undefined;
             }[]
           | undefined;
       }[]
@@ -2088,6 +2746,13 @@ export interface RcsUserMessage {
         fileUri: string;
       } | null;
     } | null;
+    /** Our copy of the user's file, for `GET /v1/media/{id}`; absent if there is none. It is fetched from the platform while this event is delivered, so its `state` may be `pending`. */
+    media?:
+      | {
+          /** Media ID. */
+          id: string;
+        }
+      | undefined;
     /** Location shared by the user; otherwise absent. */
     location?:
       | {
@@ -2395,6 +3060,13 @@ export interface SmsUserMessage {
         fileUri: string;
       } | null;
     } | null;
+    /** Our copy of the user's file, for `GET /v1/media/{id}`; absent if there is none. It is fetched from the platform while this event is delivered, so its `state` may be `pending`. */
+    media?:
+      | {
+          /** Media ID. */
+          id: string;
+        }
+      | undefined;
     /** Location shared by the user; otherwise absent. */
     location?:
       | {

@@ -1,8 +1,19 @@
 import type { InboundMessage } from "../../model/inbound.ts";
+import { mediaIdIn } from "../../model/media.ts";
 import { isRcs, type Message } from "../../model/message.ts";
 import { readServiceAccount, type RbmSecrets, type RbmSettings } from "../../model/rbm-connection.ts";
 import type { RcsContent } from "../../model/rcs.ts";
-import type { Carrier, MarkOutcome, OnReceipt, MaySend, Outcome, ReachOutcome, RevokeOutcome } from "../carrier.ts";
+import type {
+  Carrier,
+  FileLocation,
+  MarkOutcome,
+  MaySend,
+  OnReceipt,
+  Outcome,
+  ReachOutcome,
+  RevokeOutcome,
+} from "../carrier.ts";
+import type { CarrierMedia } from "../carrier-media.ts";
 import { HttpCarrierBase } from "../http-carrier-base.ts";
 import type { PlatformAnswer, PlatformWebhook, PlatformDeps } from "../http-platform.ts";
 import type { HealthVerdict } from "../connection-health.ts";
@@ -12,7 +23,7 @@ import { RbmApi } from "./api.ts";
 import { Capabilities } from "./capabilities.ts";
 import { markOf } from "./mark-read.ts";
 import { readReach } from "./reach.ts";
-import { UploadedFiles } from "./uploaded-files.ts";
+import { FILE_LIFE_MS, UploadedFiles } from "./uploaded-files.ts";
 import { missingFeature } from "./features.ts";
 import { platformIdOf } from "./message-id.ts";
 import { verifyWebhook } from "./verify-signature.ts";
@@ -21,6 +32,7 @@ import { cannotShow, notOnRcs, refused, classifyResponse } from "./classify-resp
 
 /** Dependencies of the RBM carrier. */
 export interface RbmCarrierDeps extends PlatformDeps<RbmSettings, RbmSecrets> {
+  media: CarrierMedia;
   /** The platform's agent id of a bot. */
   agentOf(botId: string): string;
   /** The bot of an agent id; an unknown agent id is returned as it is. */
@@ -105,6 +117,13 @@ class RbmCarrier extends HttpCarrierBase {
     return markOf(await this.#api.event(target, { eventType: "IS_TYPING" }));
   }
 
+  /** The address is public and hard to guess. */
+  locateFile(uri: string): Promise<FileLocation> {
+    const isWeb = /^https?:\/\//.test(uri);
+    const gone = { kind: "gone", description: "The platform named no address of the web" } as const;
+    return Promise.resolve(isWeb ? { kind: "found", url: uri, headers: {} } : gone);
+  }
+
   async reach(bot: string, numbers: readonly string[]): Promise<ReachOutcome> {
     const reachable = new Set<string>();
     for (let from = 0; from < numbers.length; from += REACH_BATCH) {
@@ -135,13 +154,16 @@ class RbmCarrier extends HttpCarrierBase {
 
   async #submit(
     message: Message,
-    content: RcsContent,
+    written: RcsContent,
     agentId: string,
     maySend: MaySend | undefined,
   ): Promise<HealthVerdict> {
     const { settings, clock } = this.#deps;
     const number = message.recipient;
     const platformId = platformIdOf(message);
+    const content = await this.#withMediaUrls(written);
+    if (!content)
+      return refused("message", "MEDIA_NOT_FOUND", "The uploaded file of the message was deleted or has expired");
     const bodyOf = (files: readonly (string | null)[]) => agentMessage(message, content, settings, clock.now(), files);
     let body = bodyOf([]);
     if (!body) return refused("message", "NOTHING_TO_SHOW", "There is nothing in the message that could be shown");
@@ -153,13 +175,42 @@ class RbmCarrier extends HttpCarrierBase {
         if (missing !== null) return cannotShow(missing);
       } else if (isGeneralFailure(capability.answer)) return classifyResponse(capability.answer, platformId);
     }
-    if (settings.uploadFiles && content.cards.length > 0)
-      body = bodyOf(await Promise.all(content.cards.map((card) => this.#files.nameOf(agentId, card))));
+    const files = await Promise.all(
+      content.cards.map((card, index) => this.#fileOf(agentId, card, written.cards[index]?.fileUrl ?? "")),
+    );
+    if (files.some((file) => file !== null)) body = bodyOf(files);
     const sent = await this.#api.send({ agentId, number }, platformId, JSON.stringify(body), maySend);
     const verdict = classifyResponse(sent, platformId);
     if (verdict.code === "NOT_FOUND") this.#capabilities.markUnreachable(agentId, number);
     if (verdict.code === "PERMISSION_DENIED") this.#logSuspended(verdict.code);
     return verdict;
+  }
+
+  /** The platform fetches stored media by signed URLs. Null if a file is gone. */
+  async #withMediaUrls(content: RcsContent): Promise<RcsContent | null> {
+    const { media, accountId } = this.#deps;
+    const ids = content.cards.map(({ fileUrl }) => (fileUrl === null ? null : mediaIdIn(fileUrl)));
+    if (ids.every((id) => id === null)) return content;
+    for (const id of ids) if (id !== null && !(await media.find({ accountId, id }))) return null;
+    const cards = content.cards.map((card, index) => {
+      const id = ids[index] ?? null;
+      return id === null ? card : { ...card, fileUrl: media.signedUrl({ accountId, id }) };
+    });
+    return { ...content, cards };
+  }
+
+  /** The platform's name of a card's file; null where its URL is sent. */
+  async #fileOf(agentId: string, card: RcsContent["cards"][number], written: string): Promise<string | null> {
+    const { media, accountId, settings } = this.#deps;
+    const id = mediaIdIn(written);
+    if (id === null) return settings.uploadFiles ? this.#files.nameOf(agentId, card) : null;
+    const handed = await media.handOver({ accountId, id }, `${this.name} ${agentId}`, async () => {
+      const name = await this.#files.upload(agentId, card);
+      return name === null
+        ? { kind: "failed", description: "The platform did not fetch the file" }
+        : { kind: "taken", platformId: name, lifeMs: FILE_LIFE_MS };
+    });
+    return handed.kind === "taken" ? handed.platformId : null;
   }
 
   #logSuspended(code: string): void {

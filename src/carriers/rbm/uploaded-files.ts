@@ -13,7 +13,7 @@ interface UploadedFilesDeps {
 
 const DAY_MS = 86_400_000;
 /** The platform keeps a file for 60 days. */
-const KEPT_MS = 50 * DAY_MS;
+export const FILE_LIFE_MS = 50 * DAY_MS;
 /** After a failure the URL is sent instead, for this time. */
 const RETRY_AFTER_MS = 300_000;
 const FILES_MAX = 1000;
@@ -36,18 +36,19 @@ export class UploadedFiles {
     const { clock } = this.#deps;
     const known = this.#names.get(key);
     if (known && clock.monotonic() < known.until) return known.name;
-    const entry = { name: this.#upload(agentId, { fileUrl, ...(thumbnailUrl && { thumbnailUrl }) }), until: Infinity };
+    const entry = { name: this.upload(agentId, { fileUrl, ...(thumbnailUrl && { thumbnailUrl }) }), until: Infinity };
     this.#names.delete(key);
     this.#names.set(key, entry);
     const [oldest] = this.#names.keys();
     if (this.#names.size > FILES_MAX && oldest !== undefined) this.#names.delete(oldest);
     const name = await entry.name;
-    entry.until = clock.monotonic() + (name === null ? RETRY_AFTER_MS : KEPT_MS);
+    entry.until = clock.monotonic() + (name === null ? RETRY_AFTER_MS : FILE_LIFE_MS);
     return name;
   }
 
-  async #upload(agentId: string, file: { fileUrl: string; thumbnailUrl?: string }): Promise<string | null> {
-    const answer = await this.#deps.upload(agentId, file);
+  /** Lets the platform fetch a file now. Null if it does not. */
+  async upload(agentId: string, { fileUrl, thumbnailUrl }: Partial<Image>): Promise<string | null> {
+    const answer = await this.#deps.upload(agentId, { fileUrl: fileUrl ?? "", ...(thumbnailUrl && { thumbnailUrl }) });
     const name = answer.kind === "answered" && answer.status === 200 ? bodyOf(answer)?.name : null;
     return typeof name === "string" && /^files\/[\w.-]{1,200}$/.test(name) ? name : null;
   }

@@ -6,8 +6,10 @@ import type {
   TemplateSubmission,
 } from "../../model/chatapp.ts";
 import type { InboundMessage } from "../../model/inbound.ts";
-import type { Message, MessageRef } from "../../model/message.ts";
-import type { Carrier, MarkOutcome, OnReceipt, MaySend, Outcome } from "../carrier.ts";
+import { mediaIdIn } from "../../model/media.ts";
+import { mediaOf, type Message, type MessageRef } from "../../model/message.ts";
+import type { Carrier, FileLocation, MarkOutcome, OnReceipt, MaySend, Outcome } from "../carrier.ts";
+import type { CarrierMedia } from "../carrier-media.ts";
 import { templateIn } from "../../model/template-language.ts";
 import { HttpCarrierBase } from "../http-carrier-base.ts";
 import { exchangeHttp } from "../http-exchange.ts";
@@ -16,17 +18,20 @@ import { meaningOf, type ErrorClass } from "./error-codes.ts";
 import { BlockedNumbers } from "./blocked-numbers.ts";
 import { classifyWhatsappResponse } from "./classify-response.ts";
 import { Pairs } from "./pairs.ts";
+import { locateFile } from "./locate-file.ts";
 import { markRead, readMarkOf } from "./mark-read.ts";
 import { pullTemplates } from "./pull-templates.ts";
 import { answerHandshake, isSigned } from "./verify-signature.ts";
 import { parseWhatsappWebhook, type WhatsappEvent, type WhatsappInbound } from "./receive.ts";
 import { submitTemplate } from "./submit-template.ts";
 import { requestOf, type WhatsappRequest } from "./submit.ts";
+import { uploadMedia } from "./upload-media.ts";
 import { hide, messagesUrl, appSecretProof } from "./api-urls.ts";
 import type { WhatsappSecrets, WhatsappSettings } from "../../model/whatsapp-connection.ts";
 
 /** Dependencies of the WhatsApp carrier. */
 export interface WhatsappCarrierDeps extends PlatformDeps<WhatsappSettings, WhatsappSecrets> {
+  media: CarrierMedia;
   /** Platform id of a business number (with plus); null if its record has none. */
   phoneNumberOf(from: string): string | null;
   /** Stored template by name, with facts that a request does not contain. */
@@ -62,9 +67,10 @@ class WhatsappCarrier extends HttpCarrierBase {
   override async submit(message: Message, maySend?: MaySend): Promise<Outcome> {
     const { settings, phoneNumberOf, templateOf, clock } = this.#deps;
     const { content, sender, recipient } = message;
-    const template = "templateName" in content ? templateOf(content.templateName) : null;
+    const named = "templateName" in content ? templateOf(content.templateName) : null;
     const language = "language" in content ? content.language : null;
-    const request = requestOf(message, template && language !== null ? templateIn(template, language) : template);
+    const template = named && language !== null ? templateIn(named, language) : named;
+    const request = requestOf(message, template);
     if ("code" in request) return { kind: "refused", fault: "message", ...request };
     const phoneNumberId = phoneNumberOf(sender) ?? settings.phoneNumberId;
     const url = messagesUrl(settings, phoneNumberId);
@@ -74,7 +80,38 @@ class WhatsappCarrier extends HttpCarrierBase {
     if (reason !== null) return { kind: "down", description: reason };
     const waitMs = this.#pairs.take(`${sender} ${recipient}`, clock.monotonic());
     if (waitMs > 0) return { kind: "busy", retryAfterMs: waitMs };
-    return this.#trackNumber(number, await this.health.run(() => this.#request(message, request, url, maySend)));
+    const send = (ready: WhatsappRequest): Promise<Outcome> =>
+      this.health.run(() => this.#request(message, ready, url, maySend));
+    const mediaId = storedMediaOf(message);
+    if (mediaId === null) return this.#trackNumber(number, await send(request));
+    return this.#trackNumber(number, await this.#sendWithFile(message, template, { mediaId, phoneNumberId }, send));
+  }
+
+  /** The platform gets the file once for each number, and the message names the id that it gave. */
+  async #sendWithFile(
+    message: Message,
+    template: ChatTemplate | null,
+    { mediaId, phoneNumberId }: { mediaId: string; phoneNumberId: string | null },
+    send: (request: WhatsappRequest) => Promise<Outcome>,
+  ): Promise<Outcome> {
+    const { media, settings, secrets, accountId } = this.#deps;
+    const file = await media.find({ accountId, id: mediaId });
+    if (!file) return { kind: "refused", fault: "message", ...MEDIA_GONE };
+    const place = `${this.name} ${phoneNumberId ?? ""}`;
+    const hand = () =>
+      media.handOver(file, place, () => uploadMedia({ settings, secrets, media }, phoneNumberId, file));
+    for (let isFirst = true; ; isFirst = false) {
+      const handed = await hand();
+      if (handed.kind === "refused")
+        return { kind: "refused", fault: "message", code: "MEDIA_REFUSED", description: handed.description };
+      if (handed.kind === "failed") return { kind: "down", description: handed.description };
+      const request = requestOf(message, template, { id: handed.platformId, name: file.name });
+      if ("code" in request) return { kind: "refused", fault: "message", ...request };
+      const outcome = await send(request);
+      // The platform may have lost the file before its time: it gets it once more.
+      if (!isFirst || outcome.kind !== "refused" || !UNKNOWN_FILE.has(outcome.code)) return outcome;
+      await media.forget(file, place);
+    }
   }
 
   /** A blocked number is `down` for its messages: they use another route or wait. */
@@ -121,6 +158,10 @@ class WhatsappCarrier extends HttpCarrierBase {
     const url = messagesUrl(settings, phoneNumberOf(to) ?? settings.phoneNumberId);
     if (!origin || url === null) return { kind: "failed", description: NO_PHONE_NUMBER_ID.description };
     return markRead(this.#deps, url, readMarkOf(origin.carrierMessageId, typing));
+  }
+
+  locateFile(uri: string): Promise<FileLocation> {
+    return locateFile(this.#deps, uri);
   }
 
   submitTemplate(name: string, content: ChatTemplate, submission: TemplateSubmission): Promise<SubmittedTemplate> {
@@ -179,6 +220,20 @@ class WhatsappCarrier extends HttpCarrierBase {
       }
   }
 }
+
+/** The stored media that a message shows; null if there is none. */
+function storedMediaOf({ content }: Message): string | null {
+  const file = mediaOf(content);
+  return file && mediaIdIn(file.link);
+}
+
+/** Errors of the platform about the id of a file, among other parameters. */
+const UNKNOWN_FILE: ReadonlySet<string> = new Set(["100", "131009", "131053"]);
+
+const MEDIA_GONE = {
+  code: "MEDIA_NOT_FOUND",
+  description: "The uploaded file of the message was deleted or has expired",
+};
 
 const hasClass = (errorClass: ErrorClass, code: string): boolean => meaningOf(Number(code)).errorClass === errorClass;
 

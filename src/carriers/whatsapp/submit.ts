@@ -1,3 +1,4 @@
+import { isObject } from "../../lib/json.ts";
 import type { SessionPart } from "../../model/chat-session.ts";
 import type {
   ButtonValue,
@@ -11,6 +12,7 @@ import type {
   FilledCard,
   HeaderPlace,
 } from "../../model/chatapp.ts";
+import { mediaIdIn } from "../../model/media.ts";
 import { namesIn } from "../../model/template-names.ts";
 import { messageIdOf, type Message, type MessageContent } from "../../model/message.ts";
 
@@ -73,8 +75,33 @@ export interface UnsendableContent {
   description: string;
 }
 
-/** Creates the request; `template` is the stored template that the message names. */
-export function requestOf(message: Message, template: ChatTemplate | null): WhatsappRequest | UnsendableContent {
+/** A file that the platform has by its own id. */
+export interface PlatformFile {
+  id: string;
+  name: string | null;
+}
+
+/** Creates the request; `template` is the stored template that the message names, `file` the upload that it shows. */
+export function requestOf(
+  message: Message,
+  template: ChatTemplate | null,
+  file: PlatformFile | null = null,
+): WhatsappRequest | UnsendableContent {
+  const request = linkedRequestOf(message, template);
+  return file && !("code" in request) ? withFile(request, file) : request;
+}
+
+/** Puts the platform's id in the place of the link of stored media. */
+function withFile(request: WhatsappRequest, { id, name }: PlatformFile): WhatsappRequest {
+  return JSON.parse(JSON.stringify(request), (_key, value: unknown) => {
+    if (!isObject(value) || typeof value["link"] !== "string" || mediaIdIn(value["link"]) === null) return value;
+    const { link: _link, filename, ...rest } = value;
+    const shown = filename === NO_NAME ? name : filename;
+    return { id, ...rest, ...(typeof shown === "string" && { filename: shown }) };
+  }) as WhatsappRequest;
+}
+
+function linkedRequestOf(message: Message, template: ChatTemplate | null): WhatsappRequest | UnsendableContent {
   const { content, recipient, routeClass } = message;
   if (!isChat(content)) return { code: "NOT_CHATAPP", description: "The carrier takes chat-app messages only" };
   const common = {
@@ -245,9 +272,12 @@ function headerValue(stored: string, given: string): string | null {
 }
 
 const NAME_MAX = 200;
+/** Stands for the name of an upload. No message can contain it, because it has a NUL. */
+const NO_NAME = "\0";
 
 /** Document name shown on the phone: the last segment of its URL. */
 function fileNameOf(link: string): string | null {
+  if (mediaIdIn(link) !== null) return NO_NAME;
   const last = URL.parse(link)?.pathname.split("/").at(-1) ?? "";
   const name = decoded(last)
     .replaceAll(/[\p{Cc}/\\]/gu, "")

@@ -13,6 +13,7 @@ import { readNumber } from "../../model/number.ts";
 import type { SmsLimits } from "../../model/message.ts";
 import { PART_TYPES } from "../../model/chat-session.ts";
 import { campaignName } from "../campaign-name.ts";
+import { mediaId } from "../media-source.ts";
 import { sendAt } from "../send-at.ts";
 import { EXTENSIONS, LINK_MAX, LINK_RULE, readLink } from "./media-link.ts";
 import { context, degrees, interactive, line, PLACE_MAX, SESSION_FIELDS } from "./session-body.ts";
@@ -99,12 +100,15 @@ const place = Type.Object(
 const media = (type: MediaType, size: string) =>
   Type.Object(
     {
-      link: Type.String({
-        maxLength: LINK_MAX,
-        description: `URL (http or https) of the ${type}: ${joinWithOr(EXTENSIONS[type])} of at most ${size}.`,
-        error: HEADER_RULES[type],
-        check: (link) => (readLink(link) === null ? HEADER_RULES[type] : null),
-      }),
+      link: Type.Optional(
+        Type.String({
+          maxLength: LINK_MAX,
+          description: `URL (http or https) of the ${type}: ${joinWithOr(EXTENSIONS[type])} of at most ${size}. Required unless \`mediaId\` is given.`,
+          error: HEADER_RULES[type],
+          check: (link) => (readLink(link) === null ? HEADER_RULES[type] : null),
+        }),
+      ),
+      mediaId: mediaId("link"),
     },
     { description: `Required when type is ${type}, and only then.`, error: HEADER_RULES[type] },
   );

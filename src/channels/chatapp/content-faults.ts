@@ -2,6 +2,7 @@ import { isObject } from "../../lib/json.ts";
 import { PART_TYPES } from "../../model/chat-session.ts";
 import { HEADER_TYPES, type TEMPLATE_HEADER_TYPES } from "../../model/chatapp.ts";
 import type { Fault } from "../../model/problem.ts";
+import { sourceFaults } from "../media-source.ts";
 import { HEADER_RULES } from "./body.ts";
 
 /** A header has the part that its type names, and no other. `at` is the header's path. */
@@ -14,6 +15,8 @@ export function headerPartFaults(
   const type = types.find((each) => each === header.type);
   if (!type) return [];
   const faults: Fault[] = [];
+  if (type !== "text" && type !== "location")
+    faults.push(...sourceFaults(header[type], `${at}.${type}`, HEADER_RULES[type]));
   if (header[type] === undefined) faults.push({ parameter: `${at}.${type}`, message: HEADER_RULES[type] });
   for (const other of types)
     if (other !== type && header[other] !== undefined)

@@ -10,14 +10,16 @@ import {
   type SessionHeader,
   type SessionPart,
 } from "../../model/chat-session.ts";
+import { mediaIdIn } from "../../model/media.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { bodyChecker, type CheckedBody } from "../check-body.ts";
+import { linkOf, sourceFaults } from "../media-source.ts";
 import type { NumberSettings } from "../parse-number.ts";
 import { uniqueRecipients } from "../recipient-list.ts";
 import { addressed, envelopeOf, type AddressedChat, type CommonFields } from "./addressed.ts";
 import { chatBody, sessionBodies } from "./body.ts";
 import { headerPartFaults, otherContentFaults } from "./content-faults.ts";
-import { extensionFault, readLink } from "./media-link.ts";
+import { extensionFault, LINK_RULE, readLink } from "./media-link.ts";
 import { INTERACTIVE_FIELDS, SESSION_FIELDS } from "./session-body.ts";
 
 /** A message without a template. The platform takes it only within 24 hours of the recipient's own last message. */
@@ -113,8 +115,14 @@ function checkerFor(given: Readonly<Record<string, unknown>>, type: SessionType)
   return kind === "list" || kind === "cta_url" ? INTERACTIVE_CHECKERS[kind] : INTERACTIVE_CHECKERS.button;
 }
 
-const faultsOfPart = ({ interactive }: Readonly<Record<string, unknown>>, type: SessionType): Fault[] =>
-  type === "interactive" && isObject(interactive) ? headerPartFaults(interactive.header, "interactive.header") : [];
+function faultsOfPart(given: Readonly<Record<string, unknown>>, type: SessionType): Fault[] {
+  const { interactive } = given;
+  if (type === "interactive")
+    return isObject(interactive) ? headerPartFaults(interactive.header, "interactive.header") : [];
+  return FILE_TYPES.some((each) => each === type)
+    ? sourceFaults(given[type], type, `${type}.link is ${LINK_RULE}.`)
+    : [];
+}
 
 function aboutOf({ context }: SessionBody, content: unknown): ChatSessionDraft["about"] | null {
   if (context) return { id: context.message_id, parameter: "context.message_id" };
@@ -136,7 +144,10 @@ function partOf(type: Exclude<SessionType, "text">, content: unknown): SessionPa
   return { type: "interactive", interactive: { ...part.interactive, header: normalHeader(header) } };
 }
 
-const normalFile = (file: SessionFile): SessionFile => ({ ...file, link: readLink(file.link) ?? file.link });
+const normalFile = ({ mediaId, ...file }: SessionFile & { mediaId?: string }): SessionFile => ({
+  ...file,
+  link: linkOf({ link: file.link, mediaId }, readLink),
+});
 
 function normalHeader(header: SessionHeader): SessionHeader {
   const file = header.type === "text" ? undefined : header[header.type];
@@ -145,7 +156,10 @@ function normalHeader(header: SessionHeader): SessionHeader {
 
 function refuseOtherMedia(part: SessionPart, type: string): void {
   const file = linkedFileOf(part);
-  const message = file && extensionFault(file.type, file.link, type === "interactive" ? "header" : "message");
+  const message =
+    file &&
+    mediaIdIn(file.link) === null &&
+    extensionFault(file.type, file.link, type === "interactive" ? "header" : "message");
   if (!message) return;
   const parameter = `${type === "interactive" ? `interactive.header.${file.type}` : type}.link`;
   throw new Problem("MEDIA_TYPE_UNSUPPORTED", { faults: [{ parameter, message }] });

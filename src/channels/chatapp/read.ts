@@ -3,7 +3,9 @@ import { isObject } from "../../lib/json.ts";
 import { TEMPLATE_HEADER_TYPES, type ButtonValue, type ChatHeader, type ChatMedia } from "../../model/chatapp.ts";
 import { Problem, type Fault } from "../../model/problem.ts";
 import { bodyChecker, type CheckedBody } from "../check-body.ts";
+import { mediaIdIn } from "../../model/media.ts";
 import type { DraftRecipient } from "../draft.ts";
+import { linkOf } from "../media-source.ts";
 import type { NumberSettings } from "../parse-number.ts";
 import { refuseTooMany, uniqueRecipients, withoutNulls, type ListRules } from "../recipient-list.ts";
 import { addressed, envelopeOf, type AddressedChat, type CommonFields } from "./addressed.ts";
@@ -144,6 +146,9 @@ function offerFaults(offer: unknown, path: string, now: number): Fault[] {
 
 function cardHeaderFaults(header: unknown, path: string): Fault[] {
   const type = isObject(header) ? TEMPLATE_HEADER_TYPES.find((each) => each === header.type) : undefined;
+  const file = isObject(header) && type !== undefined ? header[type] : undefined;
+  if (isObject(file) && file.mediaId !== undefined)
+    return [{ parameter: `${path}header.${type}.mediaId`, message: "The file of a card is a link: give link." }];
   return type === undefined || type === "image" || type === "video"
     ? []
     : [{ parameter: `${path}header.type`, message: "The header of a card is an image or a video." }];
@@ -193,12 +198,12 @@ function headerOf(header: WrittenCard["header"]): ChatHeader {
   const { type, text = "", location } = header;
   if (type === "text") return { type, text };
   if (type === "location") return { type, location: location ?? { latitude: 0, longitude: 0, name: "", address: "" } };
-  return { type, link: readLink(header[type]?.link ?? "") ?? "" };
+  return { type, link: linkOf(header[type] ?? {}, readLink) };
 }
 
 /** `path` leads to the header. */
 function refuseOtherMedia(header: ChatHeader | null, path: string): void {
-  if (header === null || !("link" in header)) return;
+  if (header === null || !("link" in header) || mediaIdIn(header.link) !== null) return;
   const message = extensionFault(header.type, header.link);
   if (message === null) return;
   throw new Problem("MEDIA_TYPE_UNSUPPORTED", {

@@ -2,7 +2,8 @@ import { isShowable, joinWithOr } from "../../lib/text.ts";
 import { Type, type Fields, type SchemasOf, type Typed } from "../../lib/schema.ts";
 import { isEmoji } from "../../model/emoji.ts";
 import { HEADER_TEXT_MAX } from "../../model/chatapp.ts";
-import type { FileType, Interactive, SessionFile, SessionPart } from "../../model/chat-session.ts";
+import type { FileType, Interactive, SessionFile, SessionHeader, SessionPart } from "../../model/chat-session.ts";
+import { mediaId, type WrittenFile } from "../media-source.ts";
 import { EXTENSIONS, LINK_MAX, LINK_RULE, readLink } from "./media-link.ts";
 
 /**
@@ -65,7 +66,12 @@ const SIZES: Record<FileType, string> = {
 };
 
 const fileFields = (type: FileType) => ({
-  link: link(`URL (http or https) of the ${type}: ${joinWithOr(EXTENSIONS[type])} of at most ${SIZES[type]}.`),
+  link: Type.Optional(
+    link(
+      `URL (http or https) of the ${type}: ${joinWithOr(EXTENSIONS[type])} of at most ${SIZES[type]}. Required unless \`mediaId\` is given.`,
+    ),
+  ),
+  mediaId: mediaId("link"),
 });
 
 const partOptions = (type: string, holds: string) => ({
@@ -430,11 +436,11 @@ const text = Type.Object(
 
 interface PartFields {
   text: { readonly body: string; readonly preview_url?: boolean };
-  image: SessionFile;
-  video: SessionFile;
-  document: SessionFile;
-  audio: SessionFile;
-  sticker: SessionFile;
+  image: WrittenFile<SessionFile>;
+  video: WrittenFile<SessionFile>;
+  document: WrittenFile<SessionFile>;
+  audio: WrittenFile<SessionFile>;
+  sticker: WrittenFile<SessionFile>;
   location: Extract<SessionPart, { type: "location" }>["location"];
   contacts: Extract<SessionPart, { type: "contacts" }>["contacts"];
   reaction: { readonly message_id: string; readonly emoji: string };
@@ -453,12 +459,23 @@ export const SESSION_FIELDS = {
   reaction,
 } satisfies SchemasOf<PartFields>;
 
+/** An interactive message as requests write it. */
+type WrittenInteractive<I> = I extends { readonly header?: SessionHeader }
+  ? Omit<I, "header"> & { readonly header?: WrittenHeader }
+  : I;
+
+type WrittenHeader = {
+  readonly [K in keyof SessionHeader]: NonNullable<SessionHeader[K]> extends SessionFile
+    ? WrittenFile<SessionFile>
+    : SessionHeader[K];
+};
+
 /** The field of an interactive message, by its own type. */
 export const INTERACTIVE_FIELDS = {
   button: interactiveButtons,
   list: interactiveList,
   cta_url: interactiveUrl,
-} satisfies Record<Interactive["type"], Typed<Interactive>>;
+} satisfies Record<Interactive["type"], Typed<WrittenInteractive<Interactive>>>;
 
 /** As it is published. */
 export const interactive = Type.Union([interactiveButtons, interactiveList, interactiveUrl], interactiveOptions);

@@ -3,6 +3,7 @@ import { Type, type Infer } from "../../lib/schema.ts";
 import { CARDS_MAX, RCS_TEXT_MAX } from "../../model/rcs.ts";
 import type { SmsLimits } from "../../model/message.ts";
 import { campaignName } from "../campaign-name.ts";
+import { mediaId } from "../media-source.ts";
 import { sendAt } from "../send-at.ts";
 import { sender, templateId, text, values } from "../sms/body.ts";
 import { ADDRESS_MAX, isWebAddress } from "./fixed-text.ts";
@@ -43,7 +44,7 @@ function routeClassText(_: string, value: unknown): string {
 }
 
 const VALUE_RULE = `A value is a string of at most ${RCS_TEXT_MAX} characters, never null.`;
-const ITEM_RULE = "An item is an object that has either params or fileUrl.";
+const ITEM_RULE = "An item is an object that has either params or fileUrl, or mediaId in its place.";
 const FILE_RULE = `fileUrl is a public address that starts with http:// or https://, at most ${ADDRESS_MAX} characters.`;
 
 const item = Type.Object(
@@ -70,10 +71,12 @@ const item = Type.Object(
         check: (value) => (isWebAddress(value) ? null : FILE_RULE),
       }),
     ),
+    mediaId: mediaId("fileUrl"),
   },
   {
     error: ITEM_RULE,
-    check: ({ params, fileUrl }) => ((params === undefined) === (fileUrl === undefined) ? ITEM_RULE : null),
+    check: ({ params, fileUrl, mediaId: id }) =>
+      [params, fileUrl, id].filter((each) => each !== undefined).length === 1 ? null : ITEM_RULE,
   },
 );
 

@@ -6,6 +6,7 @@ import { bodyChecker, hasNoFaults, type CheckedBody } from "../check-body.ts";
 import type { Draft, DraftRecipient } from "../draft.ts";
 import type { SmsBody } from "../sms/body.ts";
 import { addTextFaults, smsDraftOf, type SmsDraft } from "../sms/read.ts";
+import { linkOf } from "../media-source.ts";
 import { numberOf } from "../parse-number.ts";
 import {
   allMalformed,
@@ -157,7 +158,7 @@ function fillingOf(content: RcsBody["content"] = []): RcsFilling | null {
   const [first] = content;
   if (first === undefined) return null;
   if (first.params !== undefined) return { params: first.params };
-  return { fileUrls: content.map(({ fileUrl = "" }) => fileUrl) };
+  return { fileUrls: content.map(({ fileUrl, mediaId }) => linkOf({ link: fileUrl, mediaId }, (url) => url)) };
 }
 
 function addFallbackFaults({ given, faults }: CheckedBody<RcsBody>): void {

@@ -98,6 +98,7 @@ export const sendThroughCarrier: KeyedRoute = {
     "TEMPLATE_KIND_MISMATCH",
     "TEXT_TEMPLATE_MISMATCH",
     "SHORT_LINK_MISMATCH",
+    "MEDIA_NOT_FOUND",
     "MEDIA_TYPE_UNSUPPORTED",
     "MEDIA_TOO_LARGE",
   ],

@@ -89,7 +89,9 @@ const Cards = Type.Array(
   Type.Object({
     title: Type.String({ description: "Card title." }),
     description: Type.String({ description: "Card text." }),
-    fileUrl: Type.Union([Type.String(), Type.Null()], { description: "Image or video; null if the card has none." }),
+    fileUrl: Type.Union([Type.String(), Type.Null()], {
+      description: "URL of the image or video, or `media:` and the id of uploaded media; null if the card has none.",
+    }),
     thumbnailUrl: Type.Optional(Type.String({ description: "Small picture that is shown until the file is loaded." })),
     height: Type.Optional(
       Type.String({ description: "Height of the image: short, medium or tall; medium if absent." }),
@@ -106,7 +108,11 @@ const Header = Type.Union(
     Type.Object({
       type: Type.String({ description: "text, image, video, document or location." }),
       text: Type.Optional(Type.String({ description: "Text of a text header." })),
-      link: Type.Optional(Type.String({ description: "URL of an image, video or document header." })),
+      link: Type.Optional(
+        Type.String({
+          description: "URL of an image, video or document header, or `media:` and the id of uploaded media.",
+        }),
+      ),
       location: Type.Optional(
         Type.Object(
           {

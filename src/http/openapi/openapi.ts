@@ -29,6 +29,7 @@ const ABOUT_GROUPS: Readonly<Record<string, string>> = {
   "Callback log": "Callbacks with their attempts, and resending.",
   [CALLBACKS]:
     "Requests that the service sends to your URLs, configured as webhooks and delivery reports. Each is signed with the endpoint's secret. A callback without a 2xx response within 15 seconds is retried nine times over three days. Callbacks about one message arrive in order.",
+  Media: "Files for messages: uploaded once and used by their id, and the files that users send.",
   Audiences:
     "Recipients of a campaign: uploaded as a CSV file or an XLSX workbook and checked row by row, or the contacts of a segment.",
   Contacts: "Numbers with a name, attributes, tags and consents.",
@@ -135,6 +136,7 @@ function operationOf(route: Route, shown: readonly Route[], schemas: SharedSchem
       "x-test-keys": route.testKeys ?? "refused",
     }),
     ...(parameters.length > 0 && { parameters }),
+    ...("upload" in route && { requestBody: uploadOf(route.upload ?? []) }),
     ...(body && {
       requestBody: {
         required: !isLenient(route),
@@ -154,6 +156,21 @@ function operationOf(route: Route, shown: readonly Route[], schemas: SharedSchem
     },
   };
 }
+
+/** The whole body is the file, or a form has it. */
+const uploadOf = (types: readonly string[]): NonNullable<Operation["requestBody"]> => ({
+  required: true,
+  content: {
+    ...Object.fromEntries([...types, "application/octet-stream"].map((type) => [type, { schema: {} }])),
+    "multipart/form-data": {
+      schema: {
+        type: "object",
+        properties: { file: { type: "string", format: "binary", description: "The file." } },
+        required: ["file"],
+      },
+    },
+  },
+});
 
 /** Alternatives: each requirement alone is sufficient. */
 function securityOf(route: Route): Operation["security"] {

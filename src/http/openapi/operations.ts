@@ -38,14 +38,14 @@ export function bodyOf({ requestBody }: Operation): { schema: object; examples: 
   return { schema: json.schema, examples };
 }
 
-/** Success response of an operation. */
+/** Success response of an operation: that of a creation, where there are several. */
 export function successOf({ responses }: Operation): {
   status: string;
   type: string;
   schema: object;
   example: unknown;
 } | null {
-  const found = Object.entries(responses).find(([status]) => status.startsWith("2"));
+  const found = Object.entries(responses).findLast(([status]) => status.startsWith("2"));
   const content = Object.entries(found?.[1].content ?? {})[0];
   if (!found || !content) return null;
   const [type, { schema, example }] = content;

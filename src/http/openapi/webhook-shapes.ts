@@ -195,6 +195,15 @@ const Content = Type.Object(
     userFile: Type.Union([UserFile, Type.Null()], {
       description: "File from the user; null if none.",
     }),
+    media: Type.Optional(
+      Type.Object(
+        { id: Type.String({ format: "uuid", description: "Media ID." }) },
+        {
+          description:
+            "Our copy of the user's file, for `GET /v1/media/{id}`; absent if there is none. It is fetched from the platform while this event is delivered, so its `state` may be `pending`.",
+        },
+      ),
+    ),
     location: Type.Optional(
       Type.Object(
         {

@@ -48,6 +48,7 @@ export const sendChat: SendRoute = {
     "UNSUPPORTED_TYPE",
     "SESSION_CLOSED",
     "TEMPLATE_KIND_MISMATCH",
+    "MEDIA_NOT_FOUND",
     "MEDIA_TYPE_UNSUPPORTED",
     "MEDIA_TOO_LARGE",
   ],

@@ -5,7 +5,7 @@ import type { Position, StoredMessage } from "../../store/store.ts";
 import { phoneParameter } from "../parameters.ts";
 import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 import { contactExample, ContactView, contactView, keyOf } from "./contacts.ts";
-import { inboundExample, InboundView, inboundView } from "./inbound.ts";
+import { inboundExample, InboundView, viewInbound } from "./inbound.ts";
 import { exampleMessage, MessageView, messageView } from "./messages.ts";
 
 /** Messages of each direction in one export. The lists have the others. */
@@ -25,7 +25,8 @@ async function collect<T, C>(
   return { rows, next };
 }
 
-async function exportOne({ store }: Services, call: AuthenticCall): Promise<object> {
+async function exportOne(services: Services, call: AuthenticCall): Promise<object> {
+  const { store } = services;
   const key = keyOf(call);
   const { accountId, number, test } = key;
   const [contact, optOut, [optedOut = false]] = await Promise.all([
@@ -46,7 +47,7 @@ async function exportOne({ store }: Services, call: AuthenticCall): Promise<obje
     contact: contact && contactView(contact, optedOut),
     optOut: optOut && { source: optOut.source, note: optOut.note, at: optOut.createdAt },
     messages: sent.rows.map(messageView),
-    received: received.rows.map(inboundView),
+    received: await viewInbound(services, received.rows),
     more: sent.next !== null || received.next !== null,
   };
 }

@@ -14,7 +14,7 @@ import { readLimit } from "../pagination.ts";
 import { choiceParameter, pageParameters, phoneParameter, textParameter } from "../parameters.ts";
 import { keyedRoute, type AuthenticCall, type KeyedRoute, type Services, type WithBody } from "../route.ts";
 import { bookOf, contactExample, readNamePart } from "./contacts.ts";
-import { inboundExample, InboundView, inboundView } from "./inbound.ts";
+import { inboundExample, InboundView, viewInbound } from "./inbound.ts";
 import { exampleMessage, messageView, MessageView } from "./messages.ts";
 
 export const EXAMPLE_CONVERSATION = "0198f3a2-7c40-8d1e-9a51-3f0c8e2b6d47";
@@ -36,7 +36,13 @@ export async function findConversation(
 const windowOf = ({ channel, lastAt }: StoredConversation): number | null =>
   channel === "chatapp" ? lastAt + SESSION_MS : null;
 
-function view(conversation: StoredConversation, name: string | null, last: InboundMessage | undefined): object {
+/** The last inbound message, as it is stored and as it is shown. */
+interface Last {
+  stored: InboundMessage | undefined;
+  view: object | null;
+}
+
+function view(conversation: StoredConversation, name: string | null, last: Last): object {
   const { id, channel, number, sender, state, unread, lastAt, assignedTo } = conversation;
   return {
     id,
@@ -47,26 +53,31 @@ function view(conversation: StoredConversation, name: string | null, last: Inbou
     state,
     unread,
     lastAt,
-    lastMessage: last ? inboundView(last) : null,
+    lastMessage: last.view,
     assignedTo,
     textUntil: windowOf(conversation),
-    showsReads: last?.origin !== undefined,
+    showsReads: last.stored?.origin !== undefined,
   };
 }
 
 async function viewsOf(
-  { store }: Services,
+  services: Services,
   caller: AuthenticCall["caller"],
   conversations: readonly StoredConversation[],
 ): Promise<object[]> {
+  const { store } = services;
   const numbers = [...new Set(conversations.map(({ number }) => number))];
   const [last, contacts] = await Promise.all([
     store.findLastInbound(conversations),
     store.findContacts(bookOf(caller), numbers),
   ]);
-  return conversations.map((conversation) =>
-    view(conversation, contacts.get(conversation.number)?.name ?? null, last.get(conversation.id)),
-  );
+  const views = await viewInbound(services, [...last.values()]);
+  const viewOfLast = new Map([...last.keys()].map((id, index) => [id, views[index] ?? null]));
+  return conversations.map((conversation) => {
+    const { id, number } = conversation;
+    const lastOne = { stored: last.get(id), view: viewOfLast.get(id) ?? null };
+    return view(conversation, contacts.get(number)?.name ?? null, lastOne);
+  });
 }
 
 async function viewOf(services: Services, call: AuthenticCall): Promise<object> {
@@ -157,8 +168,13 @@ async function listItems(services: Services, call: AuthenticCall): Promise<objec
   const page = known.slice(0, limit);
   const last = page.at(-1);
   const hasMore = known.length > limit || bounds.length > 0;
+  const views = await viewInbound(
+    services,
+    page.flatMap((item) => ("inbound" in item ? [item.inbound] : [])),
+  );
+  const inboundViews = views.values();
   return {
-    data: page.map(itemView),
+    data: page.map((item) => itemView(item, inboundViews)),
     nextCursor: last && hasMore ? `${last.id}:${last.n}` : null,
   };
 }
@@ -167,9 +183,10 @@ async function listItems(services: Services, call: AuthenticCall): Promise<objec
 const compare = (a: Pick<Item, "id" | "n">, b: Pick<Item, "id" | "n">): number =>
   a.id === b.id ? b.n - a.n : a.id < b.id ? 1 : -1;
 
-const itemView = (item: Item): object =>
+/** The views of inbound messages come in the order of the page. */
+const itemView = (item: Item, views: Iterator<object>): object =>
   "inbound" in item
-    ? { direction: "in", at: item.inbound.at, inbound: inboundView(item.inbound), message: null }
+    ? { direction: "in", at: item.inbound.at, inbound: views.next().value, message: null }
     : { direction: "out", at: item.message.createdAt, inbound: null, message: messageView(item.message) };
 
 async function change(services: Services, call: WithBody<AuthenticCall, typeof ConversationChanges>): Promise<object> {

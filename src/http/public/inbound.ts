@@ -1,6 +1,6 @@
 import { isUuid } from "../../lib/ids.ts";
 import { Type } from "../../lib/schema.ts";
-import type { InboundContent, InboundMessage } from "../../model/inbound.ts";
+import type { InboundContent, InboundMessage, UserFile } from "../../model/inbound.ts";
 import { carrierNameOf } from "../../model/catalog.ts";
 import { SEND_CHANNELS, messageIdOf } from "../../model/message.ts";
 import { readNumber } from "../../model/number.ts";
@@ -10,10 +10,31 @@ import { readLimit, readTime } from "../pagination.ts";
 import { choiceParameter, pageParameters, phoneParameter, textParameter, timeParameter } from "../parameters.ts";
 import { keyedRoute, type AuthenticCall, type KeyedRoute, type Services, type WithBody } from "../route.ts";
 import { InboundDetailsView } from "./inbound-details.ts";
+import { MediaView, mediaView } from "./media.ts";
 import { seesTestsOnly } from "../auth/test-mode.ts";
 
 const getOne = async (services: Services, call: AuthenticCall): Promise<object> =>
-  inboundView(await findOne(services, call));
+  viewOne(services, await findOne(services, call));
+
+/** Views of inbound messages of one account, with what is known about their files. */
+export async function viewInbound(
+  { store, baseUrl }: Pick<Services, "store" | "baseUrl">,
+  messages: readonly InboundMessage[],
+): Promise<readonly object[]> {
+  const ids = messages.flatMap((message) => mediaIdOf(message) ?? []);
+  const found = await store.findMediaList(messages[0]?.accountId ?? 0, ids);
+  const files = new Map(found.map((media) => [media.id, media]));
+  return messages.map((message) => {
+    const media = files.get(mediaIdOf(message) ?? "");
+    return inboundView(message, media ? mediaView(media, baseUrl()) : null);
+  });
+}
+
+const mediaIdOf = ({ content }: InboundMessage): string | null =>
+  content.kind === "file" ? (content.file.mediaId ?? null) : null;
+
+const viewOne = async (services: Services, message: InboundMessage): Promise<object> =>
+  (await viewInbound(services, [message]))[0] ?? {};
 
 async function findOne(
   { store }: Services,
@@ -35,14 +56,14 @@ async function postRead(services: Services, { params, caller, body }: ReadCall):
   if (outcome.kind === "failed") throw new Problem("NOT_MARKED", { message: `${outcome.description}.` });
   const readAt = message.readAt ?? clock.now();
   await store.markInboundRead(caller.account.id, message.id, readAt);
-  return inboundView({ ...message, readAt });
+  return viewOne(services, { ...message, readAt });
 }
 
 const NO_MARKS = "The carrier that this message came by has no read marks, or is not among the carriers any more.";
 
 type ReadCall = WithBody<AuthenticCall, typeof ReadBody>;
 
-async function getList({ store }: Services, { query, caller }: AuthenticCall): Promise<object> {
+async function getList(services: Services, { query, caller }: AuthenticCall): Promise<object> {
   const faults: Fault[] = [];
   const limit = readLimit(query, faults);
   const filter = readFilter(query, faults);
@@ -50,8 +71,8 @@ async function getList({ store }: Services, { query, caller }: AuthenticCall): P
     faults.push({ parameter: "cursor", message: "cursor is the nextCursor of an earlier response." });
   refuseFaults(faults);
   const view = { ...filter, ...(seesTestsOnly(caller) && { test: true as const }) };
-  const { rows, next } = await store.listInbound(caller.account.id, view, query.cursor ?? null, limit);
-  return { data: rows.map(inboundView), nextCursor: next };
+  const { rows, next } = await services.store.listInbound(caller.account.id, view, query.cursor ?? null, limit);
+  return { data: await viewInbound(services, rows), nextCursor: next };
 }
 
 function readFilter(query: AuthenticCall["query"], faults: Fault[]): InboundFilter {
@@ -75,7 +96,10 @@ function readFilter(query: AuthenticCall["query"], faults: Fault[]): InboundFilt
 }
 
 /** An inbound message as the API shows it, with the field names of the webhook. */
-export function inboundView({ id, channel, from, to, content, answers, at, details, readAt }: InboundMessage): object {
+export function inboundView(
+  { id, channel, from, to, content, answers, at, details, readAt }: InboundMessage,
+  media: object | null = null,
+): object {
   return {
     id,
     channel,
@@ -83,7 +107,8 @@ export function inboundView({ id, channel, from, to, content, answers, at, detai
     to,
     text: content.kind === "text" ? content.text : "",
     suggestionResponse: content.kind === "suggestion" ? responseView(content) : null,
-    userFile: content.kind === "file" ? content.file : null,
+    userFile: content.kind === "file" ? fileView(content.file) : null,
+    ...(media && { media }),
     location: content.kind === "location" ? { latitude: content.latitude, longitude: content.longitude } : null,
     details: details ?? null,
     messageId: answers && messageIdOf(answers),
@@ -91,6 +116,8 @@ export function inboundView({ id, channel, from, to, content, answers, at, detai
     readAt: readAt ?? null,
   };
 }
+
+const fileView = ({ category, payload, thumbnail }: UserFile): object => ({ category, payload, thumbnail });
 
 const responseView = ({ plainText, data, type }: Extract<InboundContent, { kind: "suggestion" }>): object => ({
   plainText,
@@ -102,7 +129,7 @@ const FILE_PART = {
   mimeType: Type.String({ description: "Media type, such as image/jpeg." }),
   fileSizeBytes: Type.Integer({ description: "Size in bytes." }),
   fileName: Type.String({ description: "File name on the user's phone." }),
-  fileUri: Type.String({ description: "URL of the file at the platform. Heliograph stores no copy." }),
+  fileUri: Type.String({ description: "URL of the file at the platform; `media` is the copy here." }),
 };
 
 const SuggestionResponse = Type.Object({
@@ -140,6 +167,7 @@ export const InboundView = Type.Object(
       description: "Button that was tapped; null if none.",
     }),
     userFile: Type.Union([UserFile, Type.Null()], { description: "File from the user; null if none." }),
+    media: Type.Optional(MediaView),
     location: Type.Union([Location, Type.Null()], { description: "Location shared by the user; null if none." }),
     details: Type.Union([InboundDetailsView, Type.Null()], {
       description: "Chat app: kind of the message and what the platform reports besides its content. Otherwise null.",

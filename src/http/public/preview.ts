@@ -231,6 +231,7 @@ export const previewChat: KeyedRoute = {
     "TEMPLATE_KIND_MISMATCH",
     "PARAMS_MISMATCH",
     "SESSION_CLOSED",
+    "MEDIA_NOT_FOUND",
     "MEDIA_TYPE_UNSUPPORTED",
     "MEDIA_TOO_LARGE",
     "MESSAGE_TOO_LONG",

@@ -47,6 +47,8 @@ export const sendRcs: SendRoute = {
     ...SEND_PROBLEMS,
     "TOO_MANY_RECIPIENTS",
     "BOT_NOT_FOUND",
+    "MEDIA_NOT_FOUND",
+    "MEDIA_TYPE_UNSUPPORTED",
     "TEMPLATE_KIND_MISMATCH",
     "TEXT_TEMPLATE_MISMATCH",
   ],

@@ -64,6 +64,7 @@ export const sendMessage: SendRoute = {
     "BOT_NOT_FOUND",
     "TEMPLATE_KIND_MISMATCH",
     "TEXT_TEMPLATE_MISMATCH",
+    "MEDIA_NOT_FOUND",
     "MEDIA_TYPE_UNSUPPORTED",
     "MEDIA_TOO_LARGE",
   ],

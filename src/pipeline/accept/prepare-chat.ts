@@ -7,10 +7,12 @@ import type { CatalogRecord } from "../../model/catalog.ts";
 import type { LinkedFile } from "../../model/chat-session.ts";
 import { routeClassOf, SESSION_MS, type ChatContent } from "../../model/chatapp.ts";
 import { FAILURES, mediaOf } from "../../model/message.ts";
+import { mediaIdIn, type StoredMedia } from "../../model/media.ts";
 import { Problem } from "../../model/problem.ts";
 import type { OwnFacts, PolicySubject } from "../policy/check.ts";
 import { mediaRefusal, sessionRefusal } from "../policy/policies.ts";
 import { findReference } from "./find-reference.ts";
+import { findStoredMedia, verdictOf, type NamedLink } from "./stored-media.ts";
 import { checkEachRecipient, mayLearn, type Prepared, type PrepareDeps, type Request } from "./prepare.ts";
 
 /** A request waits this long for the first look at a new file. */
@@ -111,7 +113,8 @@ async function findFacts(
   const { draft } = sending;
   const sole = draft.recipients.length === 1 ? composedFor(composition, 0).content : null;
   const common = sole ?? composition.shared?.content ?? null;
-  const verdicts = await probeMedia(deps, composition);
+  const stored = await findStoredMedia(deps.library, sending, linksIn(draft, composition));
+  const verdicts = await probeMedia(deps, composition, stored);
   const file = common && mediaOf(common);
   if (file)
     refuseUnfitMedia(verdicts.get(keyOf(file)), linkPath(file, draft, sole !== null && composition.each.length > 0));
@@ -129,9 +132,10 @@ async function findFacts(
 }
 
 /** The path of a file's link in the request. */
-function linkPath({ type }: LinkedFile, draft: ChatDraft, isOwn: boolean): string {
-  if (draft.kind === "template") return `${isOwn ? "recipients[0]." : ""}components.header.${type}.link`;
-  return draft.part?.type === "interactive" ? `interactive.header.${type}.link` : `${type}.link`;
+function linkPath({ type, link }: LinkedFile, draft: ChatDraft, isOwn: boolean): string {
+  const field = mediaIdIn(link) === null ? "link" : "mediaId";
+  if (draft.kind === "template") return `${isOwn ? "recipients[0]." : ""}components.header.${type}.${field}`;
+  return draft.part?.type === "interactive" ? `interactive.header.${type}.${field}` : `${type}.${field}`;
 }
 
 const sendTimeOf = ({ clock }: PrepareDeps, { sendAt }: ChatDraft): number => sendAt ?? clock.now();
@@ -157,20 +161,34 @@ function refuseClosedSession(lastWrittenAt: number | null, at: number): void {
 
 const keyOf = ({ type, link }: LinkedFile): string => `${type} ${link}`;
 
+/** Links of all contents, each with its path in the request. */
+function linksIn(draft: ChatDraft, { shared, each }: Composed): readonly NamedLink[] {
+  const named = (content: ChatContent, path: string): NamedLink[] => {
+    const file = mediaOf(content);
+    return file ? [{ link: file.link, parameter: path + linkPath(file, draft, false) }] : [];
+  };
+  const isOwn = (place: number): boolean => draft.kind === "template" && draft.recipients[place]?.own !== undefined;
+  return [
+    ...(shared ? named(shared.content, "") : []),
+    ...each.flatMap(({ content }, place) => named(content, isOwn(place) ? `recipients[${place}].` : "")),
+  ];
+}
+
 /** Looks at every file once, all at the same time. */
 async function probeMedia(
   { media }: PrepareDeps,
   { shared, each }: Composed,
+  stored: ReadonlyMap<string, StoredMedia>,
 ): Promise<ReadonlyMap<string, MediaVerdict>> {
   const files = new Map<string, LinkedFile>();
   for (const { content } of shared ? [shared, ...each] : each) {
     const file = mediaOf(content);
     if (file) files.set(keyOf(file), file);
   }
-  const look = async ([key, { link, type }]: [string, LinkedFile]): Promise<[string, MediaVerdict]> => [
-    key,
-    await media.probeWithin(link, type, MEDIA_WAIT_MS),
-  ];
+  const look = async ([key, { link, type }]: [string, LinkedFile]): Promise<[string, MediaVerdict]> => {
+    const own = stored.get(link);
+    return [key, own ? verdictOf(type, own) : await media.probeWithin(link, type, MEDIA_WAIT_MS)];
+  };
   return new Map(await Promise.all([...files].map(look)));
 }
 

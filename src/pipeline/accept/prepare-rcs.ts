@@ -6,6 +6,7 @@ import type { Fallback } from "../../model/fallback.ts";
 import type { RcsContent } from "../../model/rcs.ts";
 import type { PolicySubject } from "../policy/check.ts";
 import { composeNamed } from "./prepare-sms.ts";
+import { findStoredMedia, type NamedLink } from "./stored-media.ts";
 import { checkEachRecipient, mayLearn, type Prepared, type PrepareDeps, type Request } from "./prepare.ts";
 
 /**
@@ -18,6 +19,7 @@ export async function prepareRcs(
 ): Promise<Prepared<RcsDraft, RcsContent>> {
   const sending = { ...request, catalog: deps.catalog.of(request.account.id) };
   const composition = composeNamedRcs(deps, sending);
+  await checkCardFiles(deps, sending, composition);
   const verdicts = await checkEachRecipient(deps, sending, composition);
   return { ...composition, subject: sending, targets: [], verdicts };
 }
@@ -39,6 +41,34 @@ export function composeNamedRcs(deps: PrepareDeps, sending: PolicySubject<RcsDra
       deps.catalog.learn(account.id, "rcsTemplate", templateName, shapeOfRcs(draft));
   }
   return fallback ? withFallback(composed, fallback) : composed;
+}
+
+/** Types that phones show on a card. */
+const CARD_TYPES = new Set(["image/jpeg", "image/png", "image/gif", "video/mp4", "video/3gpp", "video/webm"]);
+
+/** Refuses cards whose uploaded file is not there, or is of a type that no card shows. */
+export async function checkCardFiles(
+  { library }: PrepareDeps,
+  sending: PolicySubject<RcsDraft>,
+  { shared, each }: Composition<RcsContent>,
+): Promise<void> {
+  const named = (content: RcsContent, path: string): NamedLink[] =>
+    content.cards.map(({ fileUrl }, index) => ({
+      link: fileUrl ?? "",
+      parameter: `${path}content[${index}].mediaId`,
+    }));
+  const isOwn = (place: number): boolean => sending.draft.recipients[place]?.content !== undefined;
+  const links = [
+    ...(shared ? named(shared.content, "") : []),
+    ...each.flatMap(({ content }, place) => named(content, isOwn(place) ? `recipients[${place}].` : "")),
+  ];
+  const found = await findStoredMedia(library, sending, links);
+  const faults = links.flatMap(({ link, parameter }) => {
+    const media = found.get(link);
+    if (!media || CARD_TYPES.has(media.type)) return [];
+    return [{ parameter, message: `A card shows ${[...CARD_TYPES].join(", ")}, and the file is ${media.type}.` }];
+  });
+  if (faults.length > 0) throw new Problem("MEDIA_TYPE_UNSUPPORTED", { faults });
 }
 
 /** The message is paid for once, at the price of the more expensive channel. */

@@ -6,7 +6,7 @@ import type { MessageContent } from "../../model/message.ts";
 import { Problem } from "../../model/problem.ts";
 import type { PolicySubject } from "../policy/check.ts";
 import { composeNamedChat, templateOf } from "./prepare-chat.ts";
-import { composeNamedRcs } from "./prepare-rcs.ts";
+import { checkCardFiles, composeNamedRcs } from "./prepare-rcs.ts";
 import { composeNamed } from "./prepare-sms.ts";
 import { checkEachRecipient, type Prepared, type PrepareDeps, type Request } from "./prepare.ts";
 
@@ -71,7 +71,11 @@ async function composeEach(deps: PrepareDeps, subject: PolicySubject<WaysDraft>)
 async function composeWay(deps: PrepareDeps, sending: PolicySubject<WayDraft>): Promise<Composition> {
   const { draft } = sending;
   if (draft.channel === "sms") return composeNamed(deps, { ...sending, draft });
-  if (draft.channel === "rcs") return composeNamedRcs(deps, { ...sending, draft });
+  if (draft.channel === "rcs") {
+    const composition = composeNamedRcs(deps, { ...sending, draft });
+    await checkCardFiles(deps, { ...sending, draft }, composition);
+    return composition;
+  }
   const template = templateOf(draft, sending.catalog);
   // The opt-out list and quiet hours apply by the type of the request.
   if (template && routeClassOf(template.content) === "PROMO" && draft.routeClass !== "PROMO") {

@@ -9,6 +9,7 @@ import type { InboundStore } from "../../store/inbound.ts";
 import type { MessageStore } from "../../store/store.ts";
 import type { GroupCommit } from "../group-commit.ts";
 import { routesFor } from "../dispatch/choose-route.ts";
+import type { MediaFinder } from "./stored-media.ts";
 import { checkPolicies, type CheckPoliciesDeps, type OwnFacts, type PolicySubject } from "../policy/check.ts";
 import type { PolicyDecision } from "../policy/policies.ts";
 
@@ -19,6 +20,7 @@ export interface PrepareDeps extends CheckPoliciesDeps {
     Pick<ContactStore, "findContacts">;
   commits: Pick<GroupCommit, "optedOut">;
   media: MediaProbe;
+  library: MediaFinder;
   smsRules: SmsLimits;
   /** The longest time a message may wait to be sent. */
   validityMs: Readonly<Record<RouteClass, number>>;

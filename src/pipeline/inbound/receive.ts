@@ -1,7 +1,7 @@
 import type { Inbound } from "../../carriers/carrier.ts";
-import { isSameButForTime, newId } from "../../lib/ids.ts";
+import { idOf, isSameButForTime, newId } from "../../lib/ids.ts";
 import type { Account } from "../../model/account.ts";
-import type { InboundContent } from "../../model/inbound.ts";
+import type { InboundContent, InboundMessage } from "../../model/inbound.ts";
 import { readKeyword } from "../policy/opt-out-keywords.ts";
 import type { InboundStore } from "../../store/inbound.ts";
 import type { GroupCommit } from "../group-commit.ts";
@@ -15,6 +15,8 @@ export interface ReceiveDeps extends ApplyKeywordDeps {
   metrics: Metrics;
   stopGuard: Pick<StopGuard, "waitUntilEffective">;
   accountOf(accountId: number): Account | null;
+  /** True for a carrier whose platform keeps the files of users; the simulator has none. Absent where no files are kept. */
+  hasFiles?(accountId: number, carrier: string): boolean;
 }
 
 /** Carriers repeat unacknowledged messages for a day; no phone sends more texts than the maximum in that time. */
@@ -38,10 +40,17 @@ export async function receive(deps: ReceiveDeps, received: Inbound): Promise<voi
   const keyword = readKeyword(text, account.settings, { from, to });
   const effect = keyword ? await applyKeyword(deps, account, { inbound: { ...received, id }, text, keyword }) : "other";
   await Promise.all([
-    commits.inbound.add({ ...inbound, id }),
+    commits.inbound.add(withMedia(deps, { ...inbound, id })),
     effect === "stop" ? stopGuard.waitUntilEffective({ accountId, numbers: [from] }) : null,
   ]);
   metrics.inbound(effect).inc();
+}
+
+/** Names the copy of a user's file, which a job fetches. The same message always names the same copy. */
+function withMedia({ hasFiles }: ReceiveDeps, message: InboundMessage): InboundMessage {
+  const { accountId, content, origin, id, at } = message;
+  if (content.kind !== "file" || !origin || hasFiles?.(accountId, origin.carrier) !== true) return message;
+  return { ...message, content: { kind: "file", file: { ...content.file, mediaId: idOf(at, `media ${id}`) } } };
 }
 
 /** True if the message was received before under another time: some carriers give none, so ours is part of the id. */

@@ -42,6 +42,7 @@ import { contacts } from "./0060-contacts.ts";
 import { conversations } from "./0061-conversations.ts";
 import { erasures } from "./0062-erasures.ts";
 import { alerts } from "./0065-alerts.ts";
+import { media } from "./0076-media.ts";
 import { audienceSheets } from "./0066-audience-sheets.ts";
 import type { Migration } from "./migration.ts";
 
@@ -93,6 +94,7 @@ export const MIGRATIONS: readonly Migration[] = [
   erasures,
   alerts,
   audienceSheets,
+  media,
 ];
 
 /** The release of this source, which a test compares with `package.json`. */

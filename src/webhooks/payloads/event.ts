@@ -133,6 +133,8 @@ function userMessage({ id, channel, from, to, content, answers, at, details }: I
       text: content.kind === "text" ? content.text : "",
       suggestionResponse: content.kind === "suggestion" ? suggestionResponse(content) : null,
       userFile: content.kind === "file" ? userFile(content.file) : null,
+      // Present only where there is a copy, which is fetched after this event.
+      ...(content.kind === "file" && content.file.mediaId !== undefined && { media: { id: content.file.mediaId } }),
       ...(content.kind === "location" && {
         location: { latitude: content.latitude, longitude: content.longitude },
       }),

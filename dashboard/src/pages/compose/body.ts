@@ -40,13 +40,17 @@ function smsBody(kind: Kind, draft: Draft): Record<string, unknown> {
   };
 }
 
+/** A URL, or the id of an upload. */
+const fileOf = (field: "link" | "fileUrl", written: string): Record<string, string> =>
+  written.startsWith("media:") ? { mediaId: written.slice("media:".length) } : { [field]: written };
+
 /** The RCS endpoint requires the plus, which users often leave out. */
 const withPlus = (number: string): string => (/^\d/.test(number) ? `+${number}` : number);
 
 function rcsBody(kind: Kind, draft: Draft): Record<string, unknown> {
   const { botId, templateName, type, params, fileUrls, sender, fallbackText } = draft;
   const content = kind.ownImages
-    ? fileUrls.map((fileUrl) => ({ fileUrl }))
+    ? fileUrls.map((fileUrl) => fileOf("fileUrl", fileUrl))
     : kind.id === "rcs-variables"
       ? [{ params }]
       : null;
@@ -86,7 +90,7 @@ function headerBody(type: string | undefined, draft: Draft): object | null {
   if (type === "text") return { type, text: headerText };
   if (type === "location")
     return { type, location: { latitude: Number(latitude), longitude: Number(longitude), name, address } };
-  return { type, [type]: { link } };
+  return { type, [type]: fileOf("link", link) };
 }
 
 const DAY_MS = 86_400_000;

@@ -6,12 +6,12 @@ import { t } from "../../i18n/t.ts";
 import { ORIGINS } from "../../parts/origins.ts";
 import { TimeInput } from "../../parts/time-input.tsx";
 import { neededValue } from "./body.ts";
+import { FileField } from "./file-field.tsx";
 import type { CardDraft, Draft, Kind } from "./kinds.ts";
 
 type TextField =
   | "to"
   | "headerText"
-  | "link"
   | "targetUrl"
   | "campaignName"
   | "fallbackText"
@@ -75,7 +75,7 @@ export function Fields({ kind, draft, change, templates, template }: Props) {
         <Textarea {...text("to", t("To"))} description={t("One number per line.")} autosize minRows={3} maxRows={8} />
       )}
       {kind.headerType === "text" && <TextInput {...text("headerText", t("Header"))} maxLength={60} />}
-      {fileHeader && <TextInput {...text("link", t("File URL"))} type="url" />}
+      {fileHeader && <FileField label={t("File URL")} value={draft.link} onChange={(link) => change({ link })} />}
       {kind.headerType === "location" && (
         <SimpleGrid cols={{ base: 1, xs: 2 }}>
           <TextInput {...text("latitude", t("Latitude"))} />
@@ -238,12 +238,11 @@ function Images({ count, draft, change }: ListProps) {
   return (
     <Stack gap="sm">
       {values.map((value, index) => (
-        <TextInput
+        <FileField
           key={index}
           label={count > 1 ? t("Image of card {number}", { number: index + 1 }) : t("Image")}
-          type="url"
           value={value}
-          onChange={({ currentTarget }) => change({ fileUrls: replaced(values, index, currentTarget.value) })}
+          onChange={(fileUrl) => change({ fileUrls: replaced(values, index, fileUrl) })}
         />
       ))}
     </Stack>

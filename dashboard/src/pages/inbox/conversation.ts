@@ -1,6 +1,7 @@
 import { post } from "../../api.ts";
 import type { Message } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
+import type { InboundMedia } from "./inbound-file.tsx";
 
 export const CONVERSATIONS = "/v1/conversations";
 export const UNREAD_COUNT = "/v1/conversations/unread-count";
@@ -10,6 +11,7 @@ interface Inbound {
   text: string;
   suggestionResponse: { plainText: string } | null;
   userFile: { category: string; payload: { fileUri: string; fileName: string } } | null;
+  media?: InboundMedia;
   location: { latitude: number; longitude: number } | null;
   receivedAt: number;
 }

@@ -19,6 +19,7 @@ import {
   type Conversation,
   type Item,
 } from "./conversation.ts";
+import { InboundFile } from "./inbound-file.tsx";
 import classes from "./inbox.module.css";
 import { ReplyBox } from "./reply-box.tsx";
 
@@ -147,7 +148,9 @@ function Messages({ id }: { id: string }) {
 function Bubble({ item: { direction, at, inbound, message } }: { item: Item }) {
   return (
     <div className={direction === "in" ? classes.in : classes.out} data-direction={direction}>
-      {message && isBinary(message) ? (
+      {inbound?.media ? (
+        <InboundFile media={inbound.media} title={textOf(inbound)} />
+      ) : message && isBinary(message) ? (
         <Octets {...message} />
       ) : (
         <Text size="sm">{message ? message.text || message.templateName || "–" : textOf(inbound)}</Text>

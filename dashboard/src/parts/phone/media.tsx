@@ -30,7 +30,8 @@ const TYPING_MS = 600;
  * A file in a message. Shows pictures of this server, and proxies pictures of the account's own content, so that third
  * parties do not learn the viewer's address. Any other file appears as a card with its kind, name and host.
  */
-export function Media({ type = "", link, name, isOwn }: Props) {
+export function Media({ type = "", link: written, name, isOwn }: Props) {
+  const link = linkOf(written);
   const [broken, setBroken] = useState(false);
   const [loaded, setLoaded] = useState("");
   // Debounced, because a URL is incomplete while the user types.
@@ -71,6 +72,13 @@ export function Media({ type = "", link, name, isOwn }: Props) {
     </figure>
   );
 }
+
+/** Uploaded media of the account has its id as a link. */
+const linkOf = (written: string): string =>
+  written.startsWith("media:")
+    ? new URL(ownUrl(`/v1/media/${written.slice("media:".length)}/content?disposition=inline`), window.location.origin)
+        .href
+    : written;
 
 const ICONS: Readonly<Record<MediaKind, Icon>> = {
   image: IconPhoto,
