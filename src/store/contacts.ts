@@ -19,6 +19,8 @@ export interface ContactStore {
   findContact(key: ContactKey): Promise<Contact | null>;
   /** Contacts of some numbers, by number. */
   findContacts(book: ContactBook, numbers: readonly string[]): Promise<ReadonlyMap<string, Contact>>;
+  /** Names of the contacts of some numbers, by number; without those that have none. */
+  findContactNames(book: ContactBook, numbers: readonly string[]): Promise<ReadonlyMap<string, string>>;
   /** Ordered by number, starting after `after`. */
   listContacts(
     book: ContactBook,
@@ -111,6 +113,24 @@ export function createContacts(engine: Engine, budget: ReportingBudget | null): 
       if (numbers.length === 0) return new Map();
       const rows = await inBook(book).selectAll().where(isAmong("number", numbers)).execute();
       return new Map(rows.map((row) => [row.number, contactOf(row)]));
+    },
+
+    async findContactNames({ accountId, test }, numbers) {
+      if (numbers.length === 0) return new Map();
+      const asked = rowsOf<{ number: string }>(
+        { number: "text" },
+        numbers.map((number) => ({ number })),
+      );
+      const rows = await db
+        .selectFrom(asked.as("asked"))
+        .select([
+          "asked.number",
+          // A scalar is read by its key. PostgreSQL reads all contacts of the account for a condition on a list.
+          sql<string | null>`(select name from contacts where contacts.account_id = ${accountId}
+            and contacts.test = ${test ? 1 : 0} and contacts.number = asked.number)`.as("name"),
+        ])
+        .execute();
+      return new Map(rows.flatMap(({ number, name }) => (name === null ? [] : [[number, name] as const])));
     },
 
     async listContacts(book, filter, after, limit) {

@@ -93,6 +93,7 @@ export const READS = {
   countErasedOptOuts:     "pipeline",
   findConversation:       "pipeline",
   listConversations:      "reporting",
+  findContactNames:       "reporting",
   countUnreadConversations: "reporting",
   listAnswers:            "pipeline",
   listIncompleteTexts:    "pipeline",

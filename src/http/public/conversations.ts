@@ -67,16 +67,16 @@ async function viewsOf(
 ): Promise<object[]> {
   const { store } = services;
   const numbers = [...new Set(conversations.map(({ number }) => number))];
-  const [last, contacts] = await Promise.all([
+  const [last, names] = await Promise.all([
     store.findLastInbound(conversations),
-    store.findContacts(bookOf(caller), numbers),
+    store.findContactNames(bookOf(caller), numbers),
   ]);
   const views = await viewInbound(services, [...last.values()]);
   const viewOfLast = new Map([...last.keys()].map((id, index) => [id, views[index] ?? null]));
   return conversations.map((conversation) => {
     const { id, number } = conversation;
     const lastOne = { stored: last.get(id), view: viewOfLast.get(id) ?? null };
-    return view(conversation, contacts.get(number)?.name ?? null, lastOne);
+    return view(conversation, names.get(number) ?? null, lastOne);
   });
 }
 
