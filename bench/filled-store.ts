@@ -18,6 +18,8 @@ export interface FilledStore {
   /** Process ids whose CPU time is that of the server and its database. */
   pids(): Promise<number[]>;
   server: ServerProcess;
+  /** Absent on SQLite. */
+  databaseUrl?: string;
   close(): Promise<void>;
 }
 
@@ -67,6 +69,7 @@ export async function openFilledStore(
     links,
     firstAt,
     server,
+    ...(cluster && { databaseUrl: cluster.url }),
     pids: async () => [server.pid, ...(cluster ? await backendsOf(cluster) : [])],
     async close() {
       await server.kill("SIGTERM");
