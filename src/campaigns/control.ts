@@ -97,7 +97,10 @@ export async function resumeCampaign(deps: CampaignControlDeps, campaign: Campai
   await move(deps, campaign, "resume", "running", { at: deps.clock.now() });
 }
 
-/** Stops the feed for good and cancels the messages that no carrier has yet. Repeating it is harmless. */
+/**
+ * Stops the feed for good, cancels the messages that no carrier has yet, and keeps the others from their next ways. Repeating
+ * it is harmless.
+ */
 export async function cancelCampaign(deps: CampaignControlDeps, campaign: Campaign): Promise<void> {
   if (campaign.state !== "cancelled") await move(deps, campaign, "cancel", "cancelled", { at: deps.clock.now() });
   const current = await deps.store.findCampaign(campaign);
@@ -143,12 +146,16 @@ async function move(
   to: CampaignState,
   change: Parameters<CampaignStore["moveCampaign"]>[3],
 ): Promise<void> {
-  if (await store.moveCampaign(campaign, CAMPAIGN_ACTIONS[action], to, change)) return;
+  if (await store.moveCampaign(campaign, statesFor(action, campaign), to, change)) return;
   const current = await store.findCampaign(campaign);
   if (!current) throw new Problem("RECORD_NOT_FOUND");
   // Another request may have made the same change.
   if (current.state !== to) throw stateProblem(current.state);
 }
+
+/** The messages of a finished campaign with several ways may still take their next ones. */
+const statesFor = (action: CampaignAction, { message }: Campaign): readonly CampaignState[] =>
+  action === "cancel" && message.ways !== null ? [...CAMPAIGN_ACTIONS.cancel, "finished"] : CAMPAIGN_ACTIONS[action];
 
 function refuseState({ state }: Campaign, action: CampaignAction): void {
   if (!(CAMPAIGN_ACTIONS[action] as readonly CampaignState[]).includes(state)) throw stateProblem(state);

@@ -1,5 +1,6 @@
 import type { AudienceRecipient } from "../model/audience.ts";
 import type { SkippedRow } from "../model/campaign.ts";
+import type { MediaProbe } from "../egress/media-probe.ts";
 import { prepareCurrent } from "../pipeline/accept/prepare-current.ts";
 import type { Prepared, PrepareDeps } from "../pipeline/accept/prepare.ts";
 import { skipCodeOf, type CampaignRequests, type Sending } from "./requests.ts";
@@ -12,15 +13,26 @@ interface PreparedBatch {
 
 /** Prepares a request to the recipients whose values fit: the others must not stop it. */
 export async function prepareFitting(
-  deps: PrepareDeps,
+  prepareDeps: PrepareDeps,
   sending: Sending,
   requests: CampaignRequests,
   rows: readonly AudienceRecipient[],
 ): Promise<PreparedBatch> {
   const { fit, skipped } = requests.select(rows);
+  const deps = { ...prepareDeps, media: mediaFor(prepareDeps, sending, requests) };
   const { prepared, unfit } = await prepareEach(deps, sending, requests, fit);
   return { prepared, skipped: [...skipped, ...unfit].toSorted((a, b) => a.row - b.row) };
 }
+
+/**
+ * A preview and the start look at a file that all recipients share. The feed looks at none: slow hosts would hold up the
+ * campaigns of other accounts, and the check before sending looks at each file.
+ */
+const mediaFor = ({ media }: PrepareDeps, { dryRun }: Sending, requests: CampaignRequests): MediaProbe => ({
+  ...media,
+  probeWithin: (link, kind, waitMs) =>
+    dryRun && requests.isShared(link) ? media.probeWithin(link, kind, waitMs) : Promise.resolve({ kind: "unknown" }),
+});
 
 async function prepareEach(
   deps: PrepareDeps,

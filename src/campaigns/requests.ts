@@ -18,6 +18,8 @@ export interface Selection {
 export interface CampaignRequests {
   /** True if a recipient's values change the message. */
   readonly isPersonal: boolean;
+  /** True for a text of the message, such as a link, that no recipient's values change. */
+  isShared(text: string): boolean;
   /** Leaves out the recipients for whom no request can be made. */
   select(recipients: readonly AudienceRecipient[]): Selection;
   /** Prepares one request to recipients that fit. */
@@ -33,9 +35,15 @@ export const requestsOf = (
     ? new TextRequests(campaign, layout, smsRules.textMax)
     : new WaysRequests(campaign, campaign.message.ways, layout, smsRules);
 
+/** The field of a text whose characters are checked once a stored template is filled in. */
+const FILLED_TEXT = /^(?:ways\[\d+\]\.)?(?:text|unicode)$/;
+
 /** The reason to skip a recipient whose values cause an error; null for an error of the message itself. */
 export function skipCodeOf(error: unknown, { isPersonal }: CampaignRequests): SkippedRow["code"] | null {
   if (!isPersonal || !(error instanceof Problem)) return null;
-  if (error.code === "MESSAGE_TOO_LONG") return "MESSAGE_TOO_LONG";
-  return error.code === "SHORT_LINK_MISMATCH" ? "VALUE_REFUSED" : null;
+  const { code, faults } = error;
+  if (code === "MESSAGE_TOO_LONG") return "MESSAGE_TOO_LONG";
+  if (code === "SHORT_LINK_MISMATCH") return "VALUE_REFUSED";
+  const isOfText = faults.length > 0 && faults.every(({ parameter }) => FILLED_TEXT.test(parameter));
+  return code === "INVALID_REQUEST" && isOfText ? "VALUE_REFUSED" : null;
 }

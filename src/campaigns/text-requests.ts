@@ -38,6 +38,11 @@ export class TextRequests implements CampaignRequests {
     this.isPersonal = this.#values.some(isPersonal);
   }
 
+  /** An SMS has no files, whose links a recipient could have of its own. */
+  isShared(): boolean {
+    return true;
+  }
+
   select(recipients: readonly AudienceRecipient[]): Selection {
     if (!this.isPersonal) return { fit: recipients, skipped: [] };
     const pattern = this.#text === null ? null : readTemplateText(this.#text);

@@ -22,6 +22,8 @@ interface CompiledWay {
   isPersonal: boolean;
 }
 
+const isBlank = (way: WayDraft): boolean => way.channel === "sms" && way.text?.trim() === "";
+
 /** The requests of a campaign with several channels: its ways with each recipient's values are read like those of a send. */
 export class WaysRequests implements CampaignRequests {
   readonly isPersonal: boolean;
@@ -47,6 +49,12 @@ export class WaysRequests implements CampaignRequests {
     this.isPersonal = this.#ways.some((way) => way.isPersonal);
   }
 
+  isShared(text: string): boolean {
+    return this.#ways.some(({ texts }) =>
+      [...texts.values()].some((parts) => !isPersonal(parts) && render(parts, []) === text),
+    );
+  }
+
   select(recipients: readonly AudienceRecipient[]): Selection {
     if (!this.isPersonal) return { fit: recipients, skipped: [] };
     const fit: AudienceRecipient[] = [];
@@ -63,7 +71,8 @@ export class WaysRequests implements CampaignRequests {
     const { name, message } = this.#campaign;
     const common = { routeClass: message.type, campaignName: name, sendAt: null };
     const to = recipients.map(({ number }) => ({ number, written: null, failure: null }));
-    const read = recipients.map((recipient) => this.#read.get(recipient.row) ?? this.#readFor(recipient));
+    const own = this.isPersonal ? recipients : recipients.slice(0, 1);
+    const read = own.map((recipient) => this.#read.get(recipient.row) ?? this.#readFor(recipient));
     const readings = this.#ways.map((way, place) =>
       (way.isPersonal ? read : read.slice(0, 1)).flatMap((ways) => ways[place] ?? []),
     );
@@ -78,8 +87,9 @@ export class WaysRequests implements CampaignRequests {
     );
     if (length > FILLED_MAX) return "MESSAGE_TOO_LONG";
     try {
-      this.#read.set(recipient.row, this.#readFor(recipient));
-      return null;
+      const read = this.#readFor(recipient);
+      this.#read.set(recipient.row, read);
+      return read.some(isBlank) ? "TEXT_EMPTY" : null;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       return error.code === "MESSAGE_TOO_LONG" ? "MESSAGE_TOO_LONG" : "VALUE_REFUSED";

@@ -119,6 +119,46 @@ describe.each(ENGINES)("campaigns by several channels on %s", (engine) => {
     }
   });
 
+  test("a value with characters that a template's text may not have, and a blank text, skip their row only", async () => {
+    await request("POST", "/api/templates", { name: "parcel", channel: "sms", text: "{#var#}: {#var#}" });
+    const audienceId = await audienceOf(`${ANY},Ada,4711`, "15550100101,Łukasz,4712", "15550100102,,");
+    const parcel = { channel: "sms", sender: "HELIOG", templateId: "parcel", unicode: 0 };
+    const filled = await create(audienceId, { ways: [{ ...parcel, custom: ["{{first name}}", "{{order}}"] }] });
+    const blank = await create(audienceId, { ways: [{ ...SMS, text: "{{first name}} {{order}}" }] });
+    for (const [{ id }, row, code] of [
+      [filled, 3, "VALUE_REFUSED"],
+      [blank, 4, "TEXT_EMPTY"],
+    ] as const) {
+      await act(id, "start");
+      await inState(request, id, "finished");
+      const { body } = await request<ReportBody>("GET", `/v1/campaigns/${id}/report`);
+      expect(body.skippedRows).toContainEqual(expect.objectContaining({ row, code }));
+    }
+  });
+
+  test("cancelling a finished campaign keeps its messages from their next way", async () => {
+    const audienceId = await audienceOf(`${SMS_ONLY},Bob,4712`);
+    const { id, name } = await create(audienceId, { ways: [RCS, SMS], moveOnAfterSeconds: 3600 });
+    await act(id, "start");
+    await inState(request, id, "finished");
+    expect((await act(id, "cancel")).body).toMatchObject({ state: "cancelled" });
+    expect((await act(id, "cancel")).body).toMatchObject({ state: "cancelled" });
+    expect((await request<{ data: object[] }>("GET", `/api/campaigns?limit=100`)).body.data).toContainEqual(
+      expect.objectContaining({ name, status: "cancelled" }),
+    );
+    const text = await create(audienceId, { sender: "HELIOG", text: "Hello" });
+    await act(text.id, "start");
+    await inState(request, text.id, "finished");
+    expect((await act(text.id, "cancel")).body.error?.code).toBe("CAMPAIGN_STATE");
+  });
+
+  test("a preview needs the scope read, because it shows numbers of the audience", async () => {
+    const { id } = await create(people, { ways: [SMS] });
+    const key = await tenants.addKey(1, { scopes: ["sms"] });
+    const asSms: Request = (method, path, body) => tenants.server.request(method, path, body, { apikey: key.secret });
+    expect((await act(id, "preview", asSms)).body.error?.code).toBe("INSUFFICIENT_SCOPE");
+  });
+
   test("a preview shows the text of each recipient on every channel, and stores nothing", async () => {
     const audienceId = await audienceOf(`${ANY},Ada,4711`, "15550100101,,4712", "15550100102,Eve,4713");
     const campaign = await create(audienceId, { ways: [CHAT, SMS] });
@@ -172,6 +212,12 @@ describe.each(ENGINES)("campaigns by several channels on %s", (engine) => {
     ],
     ["a value of the wrong kind", { ways: [{ ...RCS, content: [{ params: [1] }] }] }, ["ways[0].content[0].params[0]"]],
     ["text beside ways", { ways: [SMS], text: "Hello" }, ["text"]],
+    ["channel and sender beside ways", { ways: [RCS], channel: "sms", sender: "OTHER" }, ["channel", "sender"]],
+    [
+      "moveOnAfterSeconds without ways",
+      { sender: "HELIOG", text: "Hi", moveOnAfterSeconds: 9 },
+      ["moveOnAfterSeconds"],
+    ],
     ["text and template in a way", { ways: [{ ...SMS, templateId: "t" }] }, ["ways[0].text"]],
     ["neither sender nor ways", { text: "Hello" }, ["sender"]],
     ["too short a wait", { ways: [SMS], moveOnAfterSeconds: 1 }, ["moveOnAfterSeconds"]],

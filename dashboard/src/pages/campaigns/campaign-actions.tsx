@@ -11,7 +11,7 @@ type Action = "start" | "pause" | "resume" | "cancel";
 
 /** The buttons that a campaign's state allows. */
 export function CampaignActions({ campaign }: { campaign: AudienceCampaign }) {
-  const { id, name, state } = campaign;
+  const { id, name, state, ways } = campaign;
   const client = useQueryClient();
   const [, navigate] = useLocation();
   const readAgain = (): Promise<void> => client.invalidateQueries({ queryKey: [AUDIENCE_CAMPAIGNS] });
@@ -62,7 +62,7 @@ export function CampaignActions({ campaign }: { campaign: AudienceCampaign }) {
       >
         {t("Duplicate")}
       </GuardedButton>
-      {state !== "finished" && state !== "cancelled" && (
+      {state !== "cancelled" && (state !== "finished" || ways !== null) && (
         <GuardedConfirm
           color="red"
           variant="light"

@@ -64,6 +64,26 @@ export function timeFaults(time: number | null, now: number): Fault[] {
   return isRight ? [] : [{ parameter: "scheduledAt", message: TIME_RULE }];
 }
 
+/** Faults of given fields that the message has no use for, so that none is dropped in silence. */
+function unusedFaults(
+  { channel, sender, moveOnAfterSeconds }: Given & { channel?: string },
+  message: CampaignMessage,
+): Fault[] {
+  if (message.ways === null)
+    return typeof moveOnAfterSeconds === "number"
+      ? [{ parameter: "moveOnAfterSeconds", message: "Only ways move on: leave it out, or give ways." }]
+      : [];
+  const [first] = message.ways;
+  return [
+    ...(channel === undefined || channel === first?.channel
+      ? []
+      : [{ parameter: "channel", message: "With ways, each has its own channel: leave channel out." }]),
+    ...(sender === undefined || sender === message.sender
+      ? []
+      : [{ parameter: "sender", message: "With ways, each has its own sender: leave sender out." }]),
+  ];
+}
+
 /**
  * Faults of a draft that its schema cannot find. A live campaign takes no audience of test keys, because a test key could change
  * its recipients.
@@ -72,9 +92,11 @@ async function refuseDraft(
   { store, catalog, clock, smsRules }: Services,
   { accountId, test }: Pick<Campaign, "accountId" | "test">,
   draft: Draft,
+  given: Given & { channel?: string },
   changed: { name: boolean; scheduledAt: boolean },
 ): Promise<void> {
   const faults = changed.scheduledAt ? timeFaults(draft.scheduledAt, clock.now()) : [];
+  faults.push(...unusedFaults(given, draft.message));
   const found = isUuid(draft.audienceId) ? await store.findAudience({ accountId, id: draft.audienceId }) : null;
   const audience = found?.test === test ? found : null;
   if (!audience) {
@@ -145,7 +167,7 @@ export async function createDraft(
   );
   await refuseTooMany(services, caller.account.id);
   const campaign = newCampaign(draft, caller.account.id, seesTestsOnly(caller), clock.now());
-  await refuseDraft(services, campaign, draft, { name: true, scheduledAt: true });
+  await refuseDraft(services, campaign, draft, body, { name: true, scheduledAt: true });
   if (!(await store.addCampaign(campaign))) throw nameTaken();
   return viewOf(campaign);
 }
@@ -162,7 +184,7 @@ export async function changeDraft(
   const draft = merge(campaign, body);
   refuseMissingScopes(call, draft.message.ways);
   const changed = { name: draft.name !== campaign.name, scheduledAt: body.scheduledAt !== undefined };
-  await refuseDraft(services, campaign, draft, changed);
+  await refuseDraft(services, campaign, draft, body, changed);
   const result = await store.changeDraft(campaign, draft, clock.now());
   if (result === "name taken") throw nameTaken();
   if (result === "outdated") {

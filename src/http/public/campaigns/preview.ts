@@ -10,6 +10,7 @@ import { fallbackOf } from "../../../model/fallback.ts";
 import { isSms, SEND_CHANNELS, textOf, type MessageContent } from "../../../model/message.ts";
 import { Problem, refuseFaults } from "../../../model/problem.ts";
 import type { Prepared } from "../../../pipeline/accept/prepare.ts";
+import { refuseMissingScope } from "../../auth/authenticate.ts";
 import type { AuthenticCall, Services, WithBody } from "../../route.ts";
 import { outcomeExample, outcomeFields, outcomeOf, recipientFields } from "../outcome.ts";
 import { refuseMissingScopes } from "./drafts.ts";
@@ -38,6 +39,8 @@ export async function previewCampaign(
   const { store, prepareDeps, smsRules } = services;
   const campaign = await findCampaign(services, call);
   refuseMissingScopes(call, campaign.message.ways);
+  // The answer shows numbers and values of the audience.
+  refuseMissingScope(call.caller.key, "read");
   const ref = { accountId: campaign.accountId, id: campaign.audienceId };
   const layout = (await store.findAudience(ref))?.layout;
   if (!layout)
