@@ -38,26 +38,31 @@ export async function cancelRequest(deps: CancelDeps, accountId: number, request
   return messages.length === 0 ? null : cancelAll(deps, messages);
 }
 
+/** Messages that are called back at the same time: a platform limits the requests of a sender. */
+const REVOKED_AT_ONCE = 20;
+
 async function cancelAll(deps: CancelDeps, messages: readonly StoredMessage[]): Promise<Cancelled> {
-  const results = await Promise.all(messages.map((message) => cancel(deps, message)));
-  const count = (wanted: CancelResult): number => results.filter((result) => result === wanted).length;
-  return { cancelled: count("cancelled"), revoked: count("revoked"), tooLate: count("too late") };
-}
-
-type CancelResult = "cancelled" | "revoked" | "too late";
-
-async function cancel(deps: CancelDeps, message: StoredMessage): Promise<CancelResult> {
-  if (await cancelWaiting(deps, message)) return "cancelled";
-  return (await revoke(deps, message)) ? "revoked" : "too late";
+  const areCancelled = await Promise.all(messages.map((message) => cancelWaiting(deps, message)));
+  const left = messages.filter((_, index) => !areCancelled[index]);
+  let revoked = 0;
+  for (let start = 0; start < left.length; start += REVOKED_AT_ONCE) {
+    const some = left.slice(start, start + REVOKED_AT_ONCE);
+    const results = await Promise.all(some.map((message) => revoke(deps, message)));
+    revoked += results.filter(Boolean).length;
+  }
+  return { cancelled: messages.length - left.length, revoked, tooLate: left.length - revoked };
 }
 
 /**
  * Ends a message as expired after its carrier accepted to call it back. A delivery that was faster is reported later, and
  * changes that: see the legal transitions.
  */
-async function revoke({ carriers, commits, clock, metrics }: CancelDeps, message: StoredMessage): Promise<boolean> {
-  const { carrier, state, errorCode, attempts } = message;
-  if (state === "expired" && errorCode === REVOKED) return true;
+async function revoke(
+  { store, carriers, commits, clock, metrics }: CancelDeps,
+  message: StoredMessage,
+): Promise<boolean> {
+  const { carrier, state, attempts } = message;
+  if (isRevoked(message)) return true;
   if (carrier === null || (state !== "submitted" && state !== "enroute")) return false;
   const outcome = await carriers?.find(message.accountId, carrierNameOf(carrier))?.revoke?.(message);
   if (outcome?.kind !== "accepted") return false;
@@ -79,10 +84,14 @@ async function revoke({ carriers, commits, clock, metrics }: CancelDeps, message
     ...eraseEncrypted(message),
   });
   if (moved) metrics.moves("expired").inc();
-  return moved;
+  // Two concurrent calls both succeed, and one of them makes the transition.
+  return moved || isRevoked(await store.findMessage(refOf(message)));
 }
 
 const REVOKED = "REVOKED";
+
+const isRevoked = (message: StoredMessage | null): boolean =>
+  message?.state === "expired" && message.errorCode === REVOKED;
 
 /**
  * The row decides: a node that holds the message in memory finds its intent refused. A message that waits for its second route

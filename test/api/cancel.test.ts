@@ -110,6 +110,22 @@ describe.each(ENGINES)("cancelling on %s", (engine) => {
     });
   });
 
+  test("two concurrent calls back of one message both succeed", async () => {
+    const message = await pipeline.accept();
+    await pipeline.dispatch(message);
+    const asked = Promise.withResolvers<void>();
+    let waiting = 0;
+    const carriers = carriersWith(async () => {
+      waiting += 1;
+      if (waiting === 2) asked.resolve();
+      await asked.promise;
+      return { kind: "accepted" };
+    });
+    const deps = { ...pipeline.deps, store: pipeline.store, carriers };
+    const results = await Promise.all([1, 2].map(() => cancelMessage(deps, refOf(message))));
+    expect(results).toEqual([1, 2].map(() => ({ cancelled: 0, revoked: 1, tooLate: 0 })));
+  });
+
   test("a delivery that was faster than the call back is reported", async () => {
     const message = await pipeline.accept();
     await pipeline.dispatch(message);

@@ -70,6 +70,28 @@ function refused(run: () => unknown): { code: string; parameters: string[] } {
   throw new Error("nothing was refused");
 }
 
+describe("a template in several languages", () => {
+  const content: ChatTemplate = {
+    ...written({ language: "en", body: "Order {{1}}" }),
+    languages: [written({ language: "pt_BR", body: "Pedido {{1}}: {{2}}" })],
+  };
+  const named = { name: "t", origin: "authored", content } as const;
+  const components = { body: { params: ["4711"] } };
+
+  test("is sent in its own language to a contact whose language needs other values", () => {
+    const composed = composedFor(
+      composeChat(read({ components }), named, null, () => "pt-BR"),
+      0,
+    );
+    expect(composed.content).toMatchObject({ language: "en", text: "Order 4711" });
+  });
+
+  test("is refused in a language of the request that needs other values", () => {
+    const refusal = refused(() => composeChat(read({ components, language: "pt_BR" }), named));
+    expect(refusal).toEqual({ code: "PARAMS_MISMATCH", parameters: ["components.body.params"] });
+  });
+});
+
 const SHOP = { latitude: 51.4545, longitude: -2.5879, name: "The Shop", address: "Harbour Street 1" };
 
 /** Checked against the platform's page utility-templates/location-templates. */

@@ -43,7 +43,15 @@ export function composeChat(
     template?.content.languages ? { ...template, content: templateFor(template.content, language) } : template;
   const compose = (place: number, filling: ChatFilling, path: string): ChatContent => {
     const language = languageOf(place);
-    return composeOne({ templateName: draft.templateName, language }, filling, inLanguage(language), path);
+    const { templateName } = draft;
+    const isRequested = (recipients[place]?.language ?? draft.language ?? null) !== null;
+    try {
+      return composeOne({ templateName, language }, filling, inLanguage(language), path);
+    } catch (error) {
+      // The request was written for the template's own language: another one may have other variables.
+      if (isRequested || language === null || !(error instanceof Problem)) throw error;
+      return composeOne({ templateName, language: null }, filling, template, path);
+    }
   };
   if (isShared) return all(compose(0, draft, ""));
   const each = recipients.map(({ own = draft }, index) => ({
