@@ -174,13 +174,8 @@ async function layoutOf(
 /** Records a batch that was accepted, before a crash or an error left the campaign at the row before it. */
 async function recordEarlier(deps: CampaignFeedDeps, campaign: Campaign, until: () => number): Promise<boolean> {
   const earlier = await earlierAnswer(deps.acceptDeps, campaign.accountId, keyOf(campaign));
-  if (earlier !== null) await recordBatch(deps, campaign, JSON.parse(earlier) as AcceptedBatch, until);
+  if (earlier !== null) await recordBatch(deps, campaign, JSON.parse(earlier) as FedBatch, until);
   return earlier !== null;
-}
-
-/** Stored as the answer of the batch's request. */
-interface AcceptedBatch extends FedBatch {
-  requestId: string | null;
 }
 
 const keyOf = ({ id, position }: Campaign) => ({ path: BATCH_PATH, key: batchKeyOf(id, position), body: {} });
@@ -191,7 +186,7 @@ async function acceptBatch(
   account: Account,
   requests: CampaignRequests,
   rows: readonly AudienceRecipient[],
-): Promise<AcceptedBatch> {
+): Promise<FedBatch> {
   const sending = { account, test: campaign.test, dryRun: false };
   const { prepared: ready, skipped } = await prepareFitting(prepareDeps, sending, requests, rows);
   const isLocal = campaign.window?.zone === RECIPIENT_ZONE;
@@ -203,20 +198,21 @@ async function acceptBatch(
     prepared,
     idempotency: keyOf(campaign),
     flow: `campaign ${campaign.id}`,
-    answer: (requestId) => JSON.stringify({ ...batch, accepted, requestId } satisfies AcceptedBatch),
+    answer: (requestId) => JSON.stringify({ ...batch, accepted, requestId } satisfies FedBatch),
   });
-  return JSON.parse(answer) as AcceptedBatch;
+  return JSON.parse(answer) as FedBatch;
 }
 
 /** A test campaign that was cancelled meanwhile has no cancelled name that would stop its messages. */
 async function recordBatch(
   { store, acceptDeps, clock }: CampaignFeedDeps,
   campaign: Campaign,
-  { requestId, ...batch }: AcceptedBatch,
+  batch: FedBatch,
   until: () => number,
 ): Promise<void> {
   const at = nextBatchAt(campaign, batch.accepted, campaign.nextAt, clock.now());
   await store.recordBatch(campaign, batch, { at, claimedUntil: until() });
+  const { requestId } = batch;
   if (!campaign.test || requestId === null) return;
   const now = await store.findCampaign(campaign);
   if (now?.state !== "cancelled") return;

@@ -99,7 +99,12 @@ export interface Campaign {
   changedAt: number;
   startedAt: number | null;
   endedAt: number | null;
+  /** Recipients who opted out by a reply within a week of the start. */
+  optedOut: number;
 }
+
+/** An opt-out by a reply counts for the last campaign that reached the number in this time. */
+export const OPT_OUT_COUNTED_MS = 7 * 86_400_000;
 
 /** Actions on a campaign, each with the states in which it changes something. */
 export const CAMPAIGN_ACTIONS = {

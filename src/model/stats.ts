@@ -21,6 +21,17 @@ export interface StatsGroup {
   name: string;
 }
 
+/** The messages of test keys, or all others, under a campaign name. */
+export interface CampaignName {
+  name: string;
+  test: boolean;
+}
+
+interface CampaignGroup extends CampaignName {
+  /** Empty before any carrier has the message. */
+  carrier: string;
+}
+
 /** The states whose entry is counted. */
 const COUNTED_STATES = ["delivered", "read", "undelivered", "expired", "rejected", "cancelled", "unknown"] as const;
 
@@ -67,6 +78,8 @@ export interface StatsRow {
   count: number;
   /** Absent for the counter of all messages. */
   group?: StatsGroup;
+  /** Instead of a group: the messages under a campaign name. */
+  campaign?: CampaignGroup;
 }
 
 /** A carrier's text for one of its error codes. */

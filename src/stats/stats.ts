@@ -15,6 +15,7 @@ import {
   type CodeText,
   type Counted,
   type Dimension,
+  type CampaignName,
   type StatsRow,
 } from "../model/stats.ts";
 import { countryOf } from "../pipeline/policy/country.ts";
@@ -63,6 +64,8 @@ export class Stats implements Observer {
   readonly #latest = new Map<Counted, StatsRow>();
   /** The same by the name of a group. */
   #latestOf = newLatestOf();
+  /** The same of campaigns. */
+  readonly #latestOfCampaign = new Map<Counted, StatsRow>();
   /** The batch that the store has not acknowledged yet. It stays unchanged, so that the store recognises a repeated write. */
   #unanswered: Batch | null = null;
   #codes = { day: 0, byAccount: new Map<number, Set<string>>(), described: new Set<string>() };
@@ -75,8 +78,10 @@ export class Stats implements Observer {
   }
 
   onAccepted({ message, recipients, verification }: Acceptance): void {
-    const { accountId, channel, routeClass } = message;
+    const { accountId, channel, routeClass, campaignName, test } = message;
+    const campaign = campaignName === null ? null : { name: campaignName, test };
     this.#count(accountId, channel, routeClass, "accepted", "", recipients.length);
+    if (campaign) this.#countCampaign(campaign, accountId, "", "accepted", "", recipients.length);
     if (verification) this.#count(accountId, channel, routeClass, "otp sent", "");
     for (const [name, count] of countByCountry(recipients))
       this.#countGroup("country", name, accountId, channel, "accepted", "", count);
@@ -85,6 +90,7 @@ export class Stats implements Observer {
       const code = this.#codeOf(accountId, failure);
       this.#count(accountId, channel, routeClass, "rejected", code);
       this.#countGroups(accountId, channel, number, "", "rejected", code);
+      if (campaign) this.#countCampaign(campaign, accountId, "", "rejected", code);
     }
   }
 
@@ -92,7 +98,8 @@ export class Stats implements Observer {
     if (!test) this.#count(accountId, channel, "", "received", "");
   }
 
-  onMoved(transition: Transition, { channel, routeClass, recipient, taken }: ChangedMessage): void {
+  onMoved(transition: Transition, message: ChangedMessage): void {
+    const { channel, routeClass, recipient, taken, campaign } = message;
     const { accountId, requestId } = transition;
     const to = targetState(transition);
     if (to === null) return;
@@ -102,6 +109,7 @@ export class Stats implements Observer {
     const tookMs = this.#deps.clock.now() - timeOf(requestId);
     if (taken) {
       this.#count(accountId, channel, routeClass, "submitted", "");
+      if (campaign) this.#countCampaign(campaign, accountId, carrier, "submitted", "");
       this.#countGroup("country", countryNameOf(recipient), accountId, channel, "submitted", "");
       this.#count(accountId, channel, routeClass, "until submitted", CLASSES[latencyClass(tookMs)] ?? "");
     }
@@ -112,6 +120,7 @@ export class Stats implements Observer {
         : this.#codeOf(accountId, "errorCode" in transition ? (transition.errorCode ?? "") : "");
     this.#count(accountId, channel, routeClass, to, code);
     this.#countGroups(accountId, channel, recipient, carrier, to, code);
+    if (campaign) this.#countCampaign(campaign, accountId, carrier, to, code);
     if (code !== "" && "description" in transition)
       this.#noteCodeText({ accountId, carrier, code, text: transition.description ?? "" });
     if (to === "delivered")
@@ -187,10 +196,42 @@ export class Stats implements Observer {
     if (!isNext) ofName.set(what, counter);
   }
 
+  /** The channel is that of the carrier, so it is not counted apart. */
+  #countCampaign(
+    { name, test }: CampaignName,
+    accountId: number,
+    carrier: string,
+    what: Counted,
+    code: string,
+    count = 1,
+  ): void {
+    const now = this.#deps.clock.now();
+    const at = now - (now % SPAN_MS);
+    const latest = this.#latestOfCampaign.get(what);
+    const of = latest?.campaign;
+    const isNext =
+      latest?.at === at &&
+      latest.accountId === accountId &&
+      of?.name === name &&
+      of.test === test &&
+      of.carrier === carrier &&
+      latest.code === code;
+    const campaign = { name, test, carrier };
+    const counter = isNext
+      ? latest
+      : this.#counterOf({ accountId, at, channel: "", routeClass: "", what, code, count: 0, campaign });
+    if (!counter) return;
+    counter.count += count;
+    if (!isNext) this.#latestOfCampaign.set(what, counter);
+  }
+
   /** Null if there are too many counters. */
   #counterOf(counter: StatsRow): StatsRow | null {
-    const { accountId, at, channel, routeClass, what, code, group } = counter;
-    const path = [accountId, group?.dimension ?? "", group?.name ?? "", what, channel, routeClass, code, at];
+    const { accountId, at, channel, routeClass, what, code, group, campaign } = counter;
+    const [kind, name] = campaign
+      ? [campaign.test ? "campaign of tests" : "campaign", campaign.name]
+      : [group?.dimension ?? "", group?.name ?? ""];
+    const path = [accountId, kind, name, campaign?.carrier ?? "", what, channel, routeClass, code, at];
     const known = this.#places.get(path);
     if (known) return known;
     if (this.#counted.length >= KEPT_MAX) return null;
@@ -240,6 +281,7 @@ export class Stats implements Observer {
     this.#codeTexts = [];
     this.#places = new PathMap();
     this.#latest.clear();
+    this.#latestOfCampaign.clear();
     this.#latestOf = newLatestOf();
     this.#sequence += 1;
     await this.#send(this.#unanswered);

@@ -37,6 +37,8 @@ export interface FedBatch {
   to: number;
   accepted: number;
   skipped: readonly SkippedRow[];
+  /** The request of its messages; null if there are none. */
+  requestId: string | null;
 }
 
 export interface CampaignStore {
@@ -276,7 +278,14 @@ export function createCampaigns({ db, isAmong }: Engine): CampaignStore {
 
     findClaimedCampaign: findClaimed,
 
-    async recordBatch(campaign, { from, to, accepted, skipped }, { at, claimedUntil }) {
+    async recordBatch(campaign, { from, to, accepted, skipped, requestId }, { at, claimedUntil }) {
+      // First, because a repetition after a crash finds the batch recorded only after the update.
+      if (requestId !== null && campaign.message.targets !== null)
+        await db
+          .insertInto("campaign_links")
+          .values({ account_id: campaign.accountId, campaign_id: campaign.id, request_id: requestId })
+          .onConflict((conflict) => conflict.doNothing())
+          .execute();
       await ofRow(campaign)
         .set({
           position: to,
@@ -387,6 +396,7 @@ const rowOf = (campaign: Campaign): CampaignRow => ({
   changed_at: campaign.changedAt,
   started_at: campaign.startedAt,
   ended_at: campaign.endedAt,
+  opted_out: campaign.optedOut,
   claim: null,
   claimed_until: 0,
 });
@@ -416,4 +426,5 @@ const campaignOf = (row: CampaignRow): Campaign => ({
   changedAt: row.changed_at,
   startedAt: row.started_at,
   endedAt: row.ended_at,
+  optedOut: row.opted_out,
 });

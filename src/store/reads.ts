@@ -181,6 +181,9 @@ export const READS = {
   sumStats:               "reporting",
   listStats:              "reporting",
   sumGroups:              "reporting",
+  sumCampaign:            "reporting",
+  listCampaignSteps:      "reporting",
+  countCampaignClicks:    "reporting",
   listGroups:             "reporting",
   listCodeTexts:          "reporting",
 

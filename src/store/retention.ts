@@ -122,6 +122,7 @@ const RANGES = {
   audienceParts: { table: "audience_parts", key: ["audience_id", "at"] },
   audiences: { table: "audiences", key: ["id"] },
   alerts: { table: "alerts", key: ["id"], isOver: () => sql`state = 'resolved'` },
+  campaignLinks: { table: "campaign_links", key: ["campaign_id", "request_id"] },
   campaigns: {
     table: "campaigns",
     key: ["id"],
@@ -152,6 +153,8 @@ const literals = (values: readonly (string | number)[]): RawBuilder<unknown> =>
 
 const FIGURE_KEY = ["account_id", "grain", "at", "what", "channel", "route_class", "code"];
 const GROUP_KEY = ["account_id", "dimension", "grain", "at", "name", "what", "channel", "code"];
+
+const CAMPAIGN_KEY = ["account_id", "name", "test", "grain", "at", "what", "carrier", "code"];
 
 /** Tables in another order: deleted by key, in the order of an index of their age, or in any where they are small. */
 const PICKS = {
@@ -209,6 +212,8 @@ const PICKS = {
     key: ["account_id", "test", "number"],
     isOver: (cutoff) => sql`${isOfAccount(cutoff)} and updated_at < ${cutoff.before}`,
   },
+  campaignStats: { table: "campaign_figures", key: CAMPAIGN_KEY, isOver: figuresOf(GRAIN_NAMES) },
+  campaignStatsMinutes: { table: "campaign_figures", key: CAMPAIGN_KEY, isOver: figuresOf(["minute"]) },
   codeTexts: {
     table: "code_texts",
     key: ["account_id", "carrier", "code"],

@@ -77,13 +77,14 @@ export function storedMessageOf(row: MessageRow): StoredMessage {
   };
 }
 
-export type ChangedRow = Pick<MessageRow, "channel" | "lane" | "recipient">;
+export type ChangedRow = Pick<MessageRow, "channel" | "lane" | "recipient" | "campaign_name" | "test">;
 
-export const changedMessageOf = ({ channel, lane, recipient }: ChangedRow, taken: boolean): ChangedMessage => ({
-  channel: channel as Channel,
-  routeClass: routeClassOf(lane),
-  recipient,
+export const changedMessageOf = (row: ChangedRow, taken: boolean): ChangedMessage => ({
+  channel: row.channel as Channel,
+  routeClass: routeClassOf(row.lane),
+  recipient: row.recipient,
   taken,
+  ...(row.campaign_name !== null && { campaign: { name: row.campaign_name, test: row.test === 1 } }),
 });
 
 export function phoneMessageOf(row: PhoneMessageRow): PhoneMessage {

@@ -4,6 +4,7 @@ import { createAudiences } from "./audiences.ts";
 import { createAudit } from "./audit.ts";
 import { createAwaited } from "./awaited-receipts.ts";
 import { createCallbacks } from "./callbacks.ts";
+import { createCampaignResults } from "./campaign-results.ts";
 import { createCampaigns } from "./campaigns.ts";
 import { createContactImports } from "./contact-imports.ts";
 import { createContacts } from "./contacts.ts";
@@ -65,6 +66,7 @@ export const createSharedQueries = (engine: Engine, budget: ReportingBudget | nu
   ...createAudiences(engine),
   ...createMedia(engine),
   ...createCampaigns(engine),
+  ...createCampaignResults(engine),
   ...createAlerts(engine),
   ...createContacts(engine, budget),
   ...createContactImports(engine),

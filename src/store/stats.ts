@@ -1,8 +1,16 @@
 import { sql } from "kysely";
 import type { Channel } from "../model/message.ts";
-import { GRAINS, type CodeText, type Counted, type Dimension, type Grain, type StatsRow } from "../model/stats.ts";
+import {
+  GRAINS,
+  type CampaignName,
+  type CodeText,
+  type Counted,
+  type Dimension,
+  type Grain,
+  type StatsRow,
+} from "../model/stats.ts";
 import type { Engine } from "./engine.ts";
-import type { FigureGroupRow, FigureRow } from "./tables.ts";
+import type { CampaignFigureRow, FigureGroupRow, FigureRow } from "./tables.ts";
 
 /** A period, read in buckets of one grain; both ends are bucket boundaries. */
 export interface StatsSpan {
@@ -59,6 +67,13 @@ export interface GroupPoint {
   count: number;
 }
 
+export interface CampaignTotal {
+  what: Counted;
+  carrier: string;
+  code: string;
+  count: number;
+}
+
 /** Statistics in time buckets. Queries never read messages, so their cost depends on the period alone. */
 export interface StatsStore {
   /**
@@ -75,6 +90,15 @@ export interface StatsStore {
     span: StatsSpan,
     filter: GroupFilter & { names: readonly string[]; what: readonly Counted[] },
   ): Promise<readonly GroupPoint[]>;
+  /** Counts of the messages under a campaign name, from their days on. */
+  sumCampaign(accountId: number, campaign: CampaignName, from: number): Promise<readonly CampaignTotal[]>;
+  /** The same by bucket and without carriers and codes, oldest first; empty buckets are omitted. */
+  listCampaignSteps(
+    accountId: number,
+    campaign: CampaignName,
+    span: StatsSpan,
+    what: readonly Counted[],
+  ): Promise<readonly { at: number; what: Counted; count: number }[]>;
   /** The latest text of each carrier for each of its codes. */
   listCodeTexts(accountId: number): Promise<readonly Omit<CodeText, "accountId">[]>;
 }
@@ -102,6 +126,18 @@ const GROUP_COLUMNS = {
   count: "bigint",
 } as const;
 
+const CAMPAIGN_COLUMNS = {
+  account_id: "integer",
+  name: "text",
+  test: "integer",
+  grain: "bigint",
+  at: "bigint",
+  what: "text",
+  carrier: "text",
+  code: "text",
+  count: "bigint",
+} as const;
+
 const TEXT_COLUMNS = { account_id: "integer", carrier: "text", code: "text", text: "text", at: "bigint" } as const;
 
 /** A bound for the response: an account has at most 100 codes a day, and few days have others. */
@@ -114,6 +150,14 @@ const WRITER_KEPT_MS = 7 * 86_400_000;
 export function createStatsQueries({ db, atomically, rowsOf, isAmong }: Engine): StatsStore {
   const names = sql.join(Object.keys(COLUMNS).map((name) => sql.ref(name)));
   const groupNames = sql.join(Object.keys(GROUP_COLUMNS).map((name) => sql.ref(name)));
+  const campaignNames = sql.join(Object.keys(CAMPAIGN_COLUMNS).map((name) => sql.ref(name)));
+  const ofCampaign = (accountId: number, { name, test }: CampaignName, grain: Grain) =>
+    db
+      .selectFrom("campaign_figures")
+      .where("account_id", "=", accountId)
+      .where("name", "=", name)
+      .where("test", "=", test ? 1 : 0)
+      .where("grain", "=", GRAINS[grain]);
   const within = (accountId: number, { grain, from, to }: StatsSpan) =>
     db
       .selectFrom("figures")
@@ -152,6 +196,12 @@ export function createStatsQueries({ db, atomically, rowsOf, isAmong }: Engine):
         order by account_id, dimension, grain, at, name, what, channel, code
         on conflict (account_id, dimension, grain, at, name, what, channel, code)
         do update set count = figure_groups.count + excluded.count`;
+      const campaignRows = rowsOf(CAMPAIGN_COLUMNS, campaignsByGrains(batch));
+      const addCampaigns = sql`insert into campaign_figures (${campaignNames}) select ${campaignNames} from ${campaignRows} as batch
+        where exists (select 1 from figure_writers where writer = ${writer} and fresh = 1)
+        order by account_id, name, test, grain, at, what, carrier, code
+        on conflict (account_id, name, test, grain, at, what, carrier, code)
+        do update set count = campaign_figures.count + excluded.count`;
       // A batch over midnight has the text of a code twice, and PostgreSQL updates no row twice in one statement.
       const latest = new Map(codeTexts.map((each) => [`${each.accountId}\n${each.carrier}\n${each.code}`, each]));
       const textRows = rowsOf(
@@ -167,6 +217,7 @@ export function createStatsQueries({ db, atomically, rowsOf, isAmong }: Engine):
         note,
         add,
         addGroups,
+        ...(batch.some(({ campaign }) => campaign) ? [addCampaigns] : []),
         ...(codeTexts.length > 0 ? [putTexts] : []),
         ...(sequence === 1 ? [forget] : []),
       ];
@@ -214,6 +265,28 @@ export function createStatsQueries({ db, atomically, rowsOf, isAmong }: Engine):
       return rows.map((row) => ({ ...row, what: row.what as Counted }));
     },
 
+    async sumCampaign(accountId, campaign, from) {
+      const rows = await ofCampaign(accountId, campaign, "day")
+        .where("at", ">=", from - (from % GRAINS.day))
+        .select(["what", "carrier", "code", total])
+        .groupBy(["what", "carrier", "code"])
+        .execute();
+      return rows.map((row) => ({ ...row, what: row.what as Counted }));
+    },
+
+    async listCampaignSteps(accountId, campaign, { grain, from, to }, what) {
+      const rows = await ofCampaign(accountId, campaign, grain)
+        .where("at", ">=", from)
+        .where("at", "<", to)
+        .where(isAmong("what", what))
+        .select(["at", "what", total])
+        .groupBy(["at", "what"])
+        .orderBy("at")
+        .orderBy("what")
+        .execute();
+      return rows.map((row) => ({ ...row, what: row.what as Counted }));
+    },
+
     async listCodeTexts(accountId) {
       return db
         .selectFrom("code_texts")
@@ -247,8 +320,8 @@ function groupsByGrains(batch: readonly StatsRow[]): FigureGroupRow[] {
 /** The same for the counts of all messages. */
 function byGrains(batch: readonly StatsRow[]): FigureRow[] {
   const rows = new Map<string, FigureRow>();
-  for (const { accountId, at, what, channel, routeClass, code, count, group } of batch) {
-    if (group) continue;
+  for (const { accountId, at, what, channel, routeClass, code, count, group, campaign } of batch) {
+    if (group || campaign) continue;
     for (const grain of Object.values(GRAINS)) {
       const begins = at - (at % grain);
       const key = [accountId, grain, begins, what, channel, routeClass, code].join("\n");
@@ -263,6 +336,34 @@ function byGrains(batch: readonly StatsRow[]): FigureRow[] {
           channel,
           route_class: routeClass,
           code,
+          count,
+        });
+    }
+  }
+  return [...rows.values()];
+}
+
+/** The same for campaigns. Only days have carriers and codes, so that the steps of a plot are few rows. */
+function campaignsByGrains(batch: readonly StatsRow[]): CampaignFigureRow[] {
+  const rows = new Map<string, CampaignFigureRow>();
+  for (const { accountId, at, what, code, count, campaign } of batch) {
+    if (!campaign) continue;
+    const { name, test } = campaign;
+    for (const grain of Object.values(GRAINS)) {
+      const begins = at - (at % grain);
+      const detail = grain === GRAINS.day ? { carrier: campaign.carrier, code } : { carrier: "", code: "" };
+      const key = [accountId, name, test, grain, begins, what, detail.carrier, detail.code].join("\n");
+      const row = rows.get(key);
+      if (row) row.count += count;
+      else
+        rows.set(key, {
+          account_id: accountId,
+          name,
+          test: test ? 1 : 0,
+          grain,
+          at: begins,
+          what,
+          ...detail,
           count,
         });
     }

@@ -15,6 +15,7 @@ import type { AudienceStore } from "./audiences.ts";
 import type { AuditStore } from "./audit.ts";
 import type { AwaitedStore } from "./awaited-receipts.ts";
 import type { CallbackStore } from "./callbacks.ts";
+import type { CampaignResultStore } from "./campaign-results.ts";
 import type { CampaignStore } from "./campaigns.ts";
 import type { ContactImportStore } from "./contact-imports.ts";
 import type { ContactStore } from "./contacts.ts";
@@ -84,6 +85,7 @@ export interface Store
     AudienceStore,
     MediaStore,
     CampaignStore,
+    CampaignResultStore,
     AlertStore,
     ContactStore,
     ContactImportStore,

@@ -398,6 +398,9 @@ export interface Tables {
   /** Statistics. */
   figures: FigureRow;
   figure_groups: FigureGroupRow;
+  campaign_figures: CampaignFigureRow;
+  /** The requests of a campaign with short links. */
+  campaign_links: { account_id: number; campaign_id: string; request_id: string };
   code_texts: { account_id: number; carrier: string; code: string; text: string; at: number };
   /** `fresh` is 1 if the last write was no repeat. */
   figure_writers: { writer: string; sequence: number; fresh: number; at: number };
@@ -538,9 +541,23 @@ export interface CampaignRow {
   changed_at: number;
   started_at: number | null;
   ended_at: number | null;
+  opted_out: number;
   /** Random text of the process that feeds it. */
   claim: string | null;
   claimed_until: number;
+}
+
+/** Counts of messages under a campaign name. `carrier` and `code` are empty, except in days. */
+export interface CampaignFigureRow {
+  account_id: number;
+  name: string;
+  test: number;
+  grain: number;
+  at: number;
+  what: string;
+  carrier: string;
+  code: string;
+  count: number;
 }
 
 interface CampaignCountRow {

@@ -1,3 +1,4 @@
+import type { CampaignName } from "../model/stats.ts";
 import type { Callback, MessageCallback, MessageSnapshot, StateEvent, StatusEvent } from "../model/callback.ts";
 import {
   messageIdOf,
@@ -58,8 +59,10 @@ interface TimelineAlways {
  * Optimistic locking: the row as the caller believes it to be. The engine may skip reading the row, and verifies these
  * values in the condition of its statement instead. Where they are wrong, it reads the row as it does without them.
  */
-export interface ExpectedRow extends Omit<ChangedMessage, "taken"> {
+export interface ExpectedRow extends Omit<ChangedMessage, "taken" | "campaign"> {
   campaignName: string | null;
+  /** Set for a message of a test key. Never changes, so no statement compares it. */
+  test?: true;
   /** Never changes, so no statement compares it. */
   callback?: MessageCallback | undefined;
 }
@@ -216,6 +219,8 @@ export interface ChangedMessage {
   recipient: string;
   /** This transition is the first proof that a carrier has it. */
   taken: boolean;
+  /** Absent for a message without a campaign. */
+  campaign?: CampaignName;
 }
 
 export interface TransitionResult {
@@ -314,10 +319,12 @@ export const expectedSourcesOf = (kind: keyof typeof PRECEDING): State[] =>
 
 /** The result of a transition whose row was as expected. */
 export function predictedResult(transition: Expecting): TransitionResult {
-  const { channel, routeClass, recipient } = transition.expected;
+  const { channel, routeClass, recipient, campaignName, test = false } = transition.expected;
+  const message: ChangedMessage = { channel, routeClass, recipient, taken: transition.kind === "submitted" };
+  if (campaignName !== null) message.campaign = { name: campaignName, test };
   return {
     moved: true,
-    message: { channel, routeClass, recipient, taken: transition.kind === "submitted" },
+    message,
     unmatched: [],
     callbacks: transition.kind === "delivered" ? predictedCallbacks(transition) : [],
   };

@@ -200,6 +200,13 @@ test("a campaign by several channels is put in order, filled in with columns, pr
     await page.getByRole("button", { name: "Review", exact: true }).click();
     await review.getByRole("button", { name: "Start now: 2 recipients" }).click();
     await page.getByText("2 of 2 recipients accepted").waitFor();
+    const carriers = page.getByRole("region", { name: "Messages by carrier" });
+    await carriers.getByRole("row").filter({ hasText: "simulator" }).getByText("100 %").waitFor();
+    await page.getByRole("region", { name: "Over time" }).getByText("Delivered: 2").waitFor();
+    expect(await faultsInAllVariants(page)).toEqual([]);
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Export report" }).click();
+    expect((await saved).suggestedFilename()).toBe("report-arrivals.csv");
     expect(await textsOf("arrivals")).toEqual(["Ada 0: order 4711 is on its way.", "Ada 1: order 4711 is on its way."]);
     expect(errors).toEqual([]);
   });

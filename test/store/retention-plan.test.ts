@@ -136,6 +136,8 @@ describe.each(ENGINES)("retention on %s", (engine) => {
       statsMinutes: [],
       groupStats: [],
       groupStatsMinutes: [],
+      campaignStats: [],
+      campaignStatsMinutes: [],
     };
     for (const [kind, after] of Object.entries(afters)) {
       await retention.deleteExpired(kind as Expiring, cutoff, [], 100);

@@ -30,6 +30,12 @@ export interface ReportBody {
   skipped: number;
   counts: Record<string, number>;
   states: Record<string, number>;
+  step: string;
+  series: { at: number; accepted: number; sent: number; delivered: number; failed: number; read: number }[];
+  carriers: { name: string | null; sent: number; delivered: number; failed: number; deliveryRate: number | null }[];
+  failures: { code: string | null; description: string | null; carrierCode: boolean; count: number }[];
+  clicks: { recipients: number; recipientsClicked: number; person: number; preview: number; bot: number } | null;
+  optedOut: number;
   skips: Record<string, number>;
   skippedRows: { row: number; code: string }[];
 }

@@ -25,6 +25,7 @@ const MAINTAINED = new Set([
   "balances",
   "campaign_count_changes",
   "campaign_counts",
+  "campaign_figures",
   "endpoint_health",
   "failovers",
   "figure_writers",

@@ -2365,4 +2365,10 @@ export const HINDI: Readonly<Record<string, string>> = {
   "Auth key": "ऑथ कुंजी",
   "User ID": "उपयोगकर्ता ID",
   "ID of the callback profile": "कॉलबैक प्रोफ़ाइल की ID",
+  "Over time": "समय के साथ",
+  "Recipients who clicked": "क्लिक करने वाले प्राप्तकर्ता",
+  "{percent} of {recipients}": "{recipients} में से {percent}",
+  "{value} more by bots": "बॉट से {value} और",
+  "by a reply within a week": "एक सप्ताह में उत्तर से",
+  "Export report": "रिपोर्ट निर्यात करें",
 };

@@ -20,7 +20,7 @@ import type { AuthenticCall, KeyedRoute, Services } from "../route.ts";
 const HOUR_MS = GRAINS.hour;
 const DAY_MS = GRAINS.day;
 /** Steps per response; this bounds its cost independently of the number of messages. */
-const STRETCHES_MAX = 400;
+export const STRETCHES_MAX = 400;
 const CODES_SHOWN = 10;
 
 const FAILED: readonly Counted[] = FAILED_STATES;
@@ -92,7 +92,8 @@ export function readSpan(now: number, query: AuthenticCall["query"]): StatsSpan 
 
 const isGrain = (word: string): word is Grain => Object.hasOwn(GRAINS, word);
 
-function grainFor(now: number, from: number, to: number): Grain {
+/** The step of a plot by its length. */
+export function grainFor(now: number, from: number, to: number): Grain {
   const spanMs = to - from;
   if (spanMs <= 2 * HOUR_MS && from >= now - MINUTES_KEPT_MS) return "minute";
   if (spanMs <= 2 * DAY_MS) return "10m";

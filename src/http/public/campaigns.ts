@@ -298,7 +298,7 @@ export const campaignRoutes: readonly KeyedRoute[] = [
     path: "/v1/campaigns/:id/report",
     summary: "Get the report of a campaign",
     description:
-      "Counts the recipients and messages of a campaign. `accepted` and `skipped` are of this campaign; `counts` and `states` of all messages under its name.",
+      "The results of a campaign: its messages over time, by carrier and by failure reason, clicks on its short links and opt-outs. `accepted`, `skipped`, `clicks` and `optedOut` are of this campaign, the other counts of all messages under its name; `series`, `carriers` and `failures` leave out those of test keys, and `counts` and `states` do not. All counts are kept, so a report takes the same time at any size. `series`, `carriers` and `failures` follow within seconds.",
     response: CampaignReport,
     responseExample: reportExample,
     handle: reportOf,

@@ -83,11 +83,12 @@ export const transitionBatcherFor = (
 ): GroupCommit["move"] => (routeClass === "OTP" ? commits.urgentMove : commits.move);
 
 /** Fields of the message in memory, which the store then need not read. */
-export const expectedOf = ({ channel, routeClass, recipient, campaignName, callback }: Message): ExpectedRow => ({
+export const expectedOf = ({ channel, routeClass, recipient, campaignName, test, callback }: Message): ExpectedRow => ({
   channel,
   routeClass,
   recipient,
   campaignName,
+  ...(test && { test: true }),
   callback,
 });
 

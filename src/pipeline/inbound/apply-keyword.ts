@@ -1,14 +1,18 @@
 import type { Inbound } from "../../carriers/carrier.ts";
 import { idWithoutTime } from "../../lib/ids.ts";
 import type { Account } from "../../model/account.ts";
+import { OPT_OUT_COUNTED_MS } from "../../model/campaign.ts";
 import { CONFIRM_MS } from "../../model/keyword-rule.ts";
+import type { CampaignResultStore } from "../../store/campaign-results.ts";
 import type { KeywordStore } from "../../store/keyword-users.ts";
 import type { OptOutStore } from "../../store/opt-outs.ts";
 import type { FoundKeyword } from "../policy/opt-out-keywords.ts";
 import type { SendReply } from "./send-reply.ts";
 
 export interface ApplyKeywordDeps {
-  store: Pick<OptOutStore, "addOptOuts" | "removeOptOut" | "areOptedOut"> & KeywordStore;
+  store: Pick<OptOutStore, "addOptOuts" | "removeOptOut" | "areOptedOut"> &
+    KeywordStore &
+    Pick<CampaignResultStore, "noteCampaignOptOut">;
   /** Sends an automatic reply; a second call for the same message sends nothing. */
   sendReply: SendReply;
 }
@@ -73,11 +77,12 @@ async function stop(deps: ApplyKeywordDeps, account: Account, said: Said): Promi
   const list = { test: inbound.test === true };
   const user = { accountId, number, ...list };
   const reply = keyword.rule?.stopReply ?? null;
-  const [wasOut = false] = reply === null ? [] : await store.areOptedOut([user]);
+  const [wasOut = false] = await store.areOptedOut([user]);
   // Before the list changes: a repetition after a crash is known by the claim.
   const mayAnswer = reply !== null && (await claim(deps, said, wasOut));
   // After a crash before the end, the carrier repeats the message and nothing is lost.
   await store.addOptOuts([{ accountId, number, source: "reply", note: noteOf(text), createdAt: at }], list);
+  if (!wasOut) await store.noteCampaignOptOut({ ...user, since: at - OPT_OUT_COUNTED_MS });
   if (account.settings.keywordRules.some(({ confirmReply }) => confirmReply !== null))
     await store.endConfirmation(user);
   if (mayAnswer) await send(deps, account, said, reply);

@@ -43,6 +43,7 @@ import { conversations } from "./0061-conversations.ts";
 import { erasures } from "./0062-erasures.ts";
 import { alerts } from "./0065-alerts.ts";
 import { media } from "./0076-media.ts";
+import { campaignFigures } from "./0084-campaign-figures.ts";
 import { audienceSheets } from "./0066-audience-sheets.ts";
 import type { Migration } from "./migration.ts";
 
@@ -95,6 +96,7 @@ export const MIGRATIONS: readonly Migration[] = [
   alerts,
   audienceSheets,
   media,
+  campaignFigures,
 ];
 
 /** The release of this source, which a test compares with `package.json`. */

@@ -169,7 +169,7 @@ function statementFor({ targets, parted, stoppable }: Parts): string {
         stoppable ? ` and (step.place not in (select place from stopped) or ${IS_MADE})` : ""
       }
     returning step.place, greatest(step.at, messages.created_at, messages.submitted_at) as at, messages.account_id, messages.request_id, messages.n, messages.credits,
-      messages.charge_change, messages.campaign_name, messages.state, messages.lane, ${targets ? `coalesce(step.via, messages.channel) as via, ${CALLBACK_FACTS}` : "messages.channel, messages.recipient"}
+      messages.charge_change, messages.campaign_name, messages.test, messages.state, messages.lane, ${targets ? `coalesce(step.via, messages.channel) as via, ${CALLBACK_FACTS}` : "messages.channel, messages.recipient"}
   ),${targets ? storeCallbacks(targets) : ""}${
     parted
       ? `
@@ -212,11 +212,11 @@ ${countingMoves("moved", stateAt(`charge_change / ${FROM_STATE}`), "state")},
   ),
   settled as (delete from parked_receipts where id in (select settles from step))
   select place, null::integer as id, null as carrier, null as carrier_message_id, channel, null as state, null as error_code,
-    null as description, null::bigint as at, null as operator, null as circle, null::text as callback_row, lane, recipient, charge_change
+    null as description, null::bigint as at, null as operator, null as circle, null::text as callback_row, lane, recipient, campaign_name, test, charge_change
   from moved
   union all
   select place, id, parked_receipts.carrier, parked_receipts.carrier_message_id, parked_receipts.channel, parked_receipts.state, parked_receipts.error_code, parked_receipts.description,
-    parked_receipts.at, parked_receipts.operator, parked_receipts.circle, null, null, null, null
+    parked_receipts.at, parked_receipts.operator, parked_receipts.circle, null, null, null, null, null, null
   from ${submitted.rows} cross join lateral (
     select * from parked_receipts as early where early.carrier = ${submitted.name}.carrier
       and early.carrier_message_id = ${submitted.name}.carrier_message_id offset 0) as parked_receipts
@@ -224,7 +224,7 @@ ${countingMoves("moved", stateAt(`charge_change / ${FROM_STATE}`), "state")},
     targets
       ? `
   union all
-  select null, null, null, null, null, null, null, null, null, null, null, row_to_json(new_callbacks)::text, null, null, null from new_callbacks`
+  select null, null, null, null, null, null, null, null, null, null, null, row_to_json(new_callbacks)::text, null, null, null, null, null from new_callbacks`
       : ""
   }
   order by id`;

@@ -113,6 +113,7 @@ type Shared = readonly [
   routeClass: ExpectedRow["routeClass"],
   recipient: string,
   campaignName: string | null,
+  test: boolean,
 ];
 
 type PackedSubmitted = readonly [kind: "submitted", ...shared: Shared, carrierMessageId: string];
@@ -146,23 +147,23 @@ function packSubmitted(transition: ExpectingSubmit): PackedSubmitted | null {
   const { accountId, requestId, n, at, owner, carrier, timeline, expected, carrierMessageId } = transition;
   if (timeline === undefined || transition.partIds || transition.failoverAt !== undefined || transition.becomes)
     return null;
-  const { channel, routeClass, recipient, campaignName } = expected;
+  const { channel, routeClass, recipient, campaignName, test = false } = expected;
   // prettier-ignore
   return [
     "submitted", accountId, requestId, n, at, owner, carrier, timeline, channel, routeClass, recipient, campaignName,
-    carrierMessageId,
+    test, carrierMessageId,
   ];
 }
 
 function packDelivered(transition: ExpectingDelivery): PackedDelivered | null {
   const { accountId, requestId, n, at, owner, carrier, timeline, timelineAlways, expected, snapshot } = transition;
   if (timeline === undefined || timelineAlways !== true) return null;
-  const { channel, routeClass, recipient, campaignName, callback = null } = expected;
+  const { channel, routeClass, recipient, campaignName, test = false, callback = null } = expected;
   const { errorCode = null, description = null, callbacks } = transition;
   // prettier-ignore
   return [
     "delivered", accountId, requestId, n, at, owner, carrier, timeline, channel, routeClass, recipient, campaignName,
-    errorCode, description, snapshot.sender, snapshot.credits, snapshot.createdAt, callbacks ? packPlan(callbacks) : null,
+    test, errorCode, description, snapshot.sender, snapshot.credits, snapshot.createdAt, callbacks ? packPlan(callbacks) : null,
     callback,
   ];
 }
@@ -190,19 +191,19 @@ export const unpackTransition = (step: PackedSubmitted | PackedDelivered): FastT
 // prettier-ignore
 const unpackSubmitted = ([
   kind, accountId, requestId, n, at, owner, carrier, timeline, channel, routeClass, recipient, campaignName,
-  carrierMessageId,
+  test, carrierMessageId,
 ]: PackedSubmitted): ExpectingSubmit => ({
   kind, accountId, requestId, n, at, owner, carrier, channel, timeline, carrierMessageId,
-  expected: { channel, routeClass, recipient, campaignName },
+  expected: { channel, routeClass, recipient, campaignName, ...(test && { test }) },
 });
 
 // prettier-ignore
 const unpackDelivered = ([
   kind, accountId, requestId, n, at, owner, carrier, timeline, channel, routeClass, recipient, campaignName,
-  errorCode, description, sender, credits, createdAt, callbacks, own,
+  test, errorCode, description, sender, credits, createdAt, callbacks, own,
 ]: PackedDelivered): ExpectingDelivery => ({
   kind, to: "delivered", accountId, requestId, n, at, owner, carrier, timeline, timelineAlways: true, errorCode, description,
-  expected: { channel, routeClass, recipient, campaignName, ...(own && { callback: own }) },
+  expected: { channel, routeClass, recipient, campaignName, ...(test && { test }), ...(own && { callback: own }) },
   snapshot: { sender, credits, createdAt },
   ...(callbacks && { callbacks: unpackPlan(callbacks) }),
 });

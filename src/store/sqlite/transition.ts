@@ -45,6 +45,7 @@ interface Row extends Facts {
   trail_length: number;
   attempts: number;
   campaign_name: string | null;
+  test: number;
 }
 
 /**
@@ -147,7 +148,7 @@ export function createTransitions(db: DatabaseSync, counts: CampaignCounts): (on
     const facts = moved && factsAfter(transition, to, moved);
     const callbacks =
       facts && transition.callbacks ? storeCallbacks(transition, facts, transition.callbacks, false).owned() : [];
-    const message = facts && changedMessageOf({ ...facts, lane: moved.lane }, isFirstSign(to, moved));
+    const message = facts && changedMessageOf({ ...moved, ...facts }, isFirstSign(to, moved));
     return { moved: moved !== null, message, unmatched, callbacks };
   }
 
@@ -298,6 +299,7 @@ const COLUMNS: Record<keyof Row, string> = {
   trail_length: "length(coalesce(trail, ''))",
   attempts: "attempts",
   campaign_name: "campaign_name",
+  test: "test",
   channel: "channel",
   carrier: "carrier",
   sender: "sender",

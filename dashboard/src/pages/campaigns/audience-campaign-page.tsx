@@ -30,7 +30,8 @@ import { CampaignActions } from "./campaign-actions.tsx";
 import { AudienceCampaignBadge } from "./campaign-badge.tsx";
 import { draftOfWay } from "./way-draft.ts";
 import { CampaignUnavailable } from "./campaign-unavailable.tsx";
-import { Clicks, Failures, Section } from "./campaign-results.tsx";
+import { Carriers, FailureReasons, OverTime, Reactions, ReportExport } from "./campaign-report.tsx";
+import { Section } from "./campaign-results.tsx";
 
 const RUNNING_MS = 1000;
 const WAITING_MS = 3000;
@@ -119,7 +120,7 @@ function Times({ campaign: { scheduledAt, startedAt, endedAt } }: { campaign: Au
 }
 
 function Results({ campaign }: { campaign: AudienceCampaign }) {
-  const { id, name, state, createdAt, startedAt } = campaign;
+  const { id, name, state, startedAt } = campaign;
   const { data: report, error } = useQuery({
     // A new state reads the report again.
     queryKey: [AUDIENCE_CAMPAIGNS, id, "report", state],
@@ -141,15 +142,24 @@ function Results({ campaign }: { campaign: AudienceCampaign }) {
         mb="xs"
         aria-label={t("Recipients accepted")}
       />
-      <Text size="sm" mb="lg" data-progress>
-        {t("{accepted} of {recipients} recipients accepted", { accepted, recipients })}
-      </Text>
+      <Group justify="space-between" mb="lg">
+        <Text size="sm" data-progress>
+          {t("{accepted} of {recipients} recipients accepted", { accepted, recipients })}
+        </Text>
+        {startedAt !== null && <ReportExport name={name} report={report} />}
+      </Group>
       <SimpleGrid cols={{ base: 2, md: 4 }} mb="lg">
         {["Delivered", "Pending", "Failed"].map((status) => (
           <FigureCard key={status} label={statusWord(status)} value={formatNumber(counts[status] ?? 0)} />
         ))}
         <FigureCard label={t("Skipped")} value={formatNumber(skipped)} note={t("got no message")} />
       </SimpleGrid>
+      {startedAt !== null && (
+        <>
+          <Reactions report={report} />
+          <OverTime report={report} />
+        </>
+      )}
       <Grid gap="lg">
         <Grid.Col span={{ base: 12, md: 6 }}>
           {total > 0 && (
@@ -168,8 +178,8 @@ function Results({ campaign }: { campaign: AudienceCampaign }) {
         <Grid.Col span={{ base: 12, md: 6 }}>
           {startedAt !== null && (
             <>
-              <Failures campaign={{ name, counts, createdAt }} />
-              <Clicks campaign={{ name, counts, createdAt }} />
+              <Carriers report={report} />
+              <FailureReasons report={report} />
             </>
           )}
           {skipped > 0 && <SkippedRows rows={skippedRows} skipped={skipped} />}

@@ -1,5 +1,7 @@
 import type { SendPreview } from "../../api-types.ts";
 import { t } from "../../i18n/t.ts";
+import type { Failure } from "../../parts/failure-reason.tsx";
+import type { Measure, Stats } from "../overview/stats.ts";
 import { channelName, type SendChannel } from "../../parts/channel.tsx";
 
 export const AUDIENCE_CAMPAIGNS = "/v1/campaigns";
@@ -67,6 +69,19 @@ export interface CampaignReport {
   skipped: number;
   counts: Readonly<Record<string, number>>;
   states: Readonly<Record<string, number>>;
+  step: Stats["step"];
+  series: readonly ({ at: number } & Record<Measure, number>)[];
+  carriers: readonly {
+    name: string | null;
+    sent: number;
+    delivered: number;
+    failed: number;
+    read: number;
+    deliveryRate: number | null;
+  }[];
+  failures: readonly Failure[];
+  clicks: { recipients: number; recipientsClicked: number; person: number; preview: number; bot: number } | null;
+  optedOut: number;
   skippedRows: readonly SkippedRow[];
 }
 

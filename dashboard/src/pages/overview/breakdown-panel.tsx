@@ -7,7 +7,7 @@ import { ErrorState } from "../../parts/error-state.tsx";
 import { FailureReason } from "../../parts/failure-reason.tsx";
 import { PageLoading } from "../../parts/page-loading.tsx";
 import type { TimeRange } from "../../parts/time-range.tsx";
-import { groupKey, groupPoints, useBreakdown, type Dimension, type Group, type Measure } from "./stats.ts";
+import { groupKey, groupPoints, percentText, useBreakdown, type Dimension, type Group, type Measure } from "./stats.ts";
 
 /** Distinguishable colours, without the red of failures. */
 const COLORS = ["sun", "blue", "green", "violet", "yellow", "gray"];
@@ -48,7 +48,6 @@ function nameOf(by: Dimension, { name }: Group): string {
   return by === "country" ? countryName(name) : name;
 }
 
-const percent = (share: number | null): string => (share === null ? "–" : `${Math.round(share * 1000) / 10} %`);
 
 const GroupTable = ({ by, groups }: { by: Dimension; groups: readonly Group[] }) => (
   <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
@@ -69,7 +68,7 @@ const GroupTable = ({ by, groups }: { by: Dimension; groups: readonly Group[] })
             <Table.Td>{nameOf(by, group)}</Table.Td>
             <Table.Td ta="right">{formatNumber(group.sent)}</Table.Td>
             <Table.Td ta="right">{formatNumber(group.delivered)}</Table.Td>
-            <Table.Td ta="right">{percent(group.deliveryRate)}</Table.Td>
+            <Table.Td ta="right">{percentText(group.deliveryRate)}</Table.Td>
             <Table.Td ta="right">{formatNumber(group.failed)}</Table.Td>
             <Table.Td>{group.failures[0] ? <FailureReason {...group.failures[0]} /> : "–"}</Table.Td>
           </Table.Tr>

@@ -16,7 +16,7 @@ import { useUrlState } from "../../url-state.ts";
 import { BreakdownPanel } from "./breakdown-panel.tsx";
 import { ChannelsChart } from "./channels-chart.tsx";
 import { LatencyChart } from "./latency-chart.tsx";
-import { isQuiet, useStats, type Measure, type Stats } from "./stats.ts";
+import { isQuiet, percentText, useStats, type Measure, type Stats } from "./stats.ts";
 import { Ticker } from "./ticker.tsx";
 import { Totals } from "./totals.tsx";
 
@@ -230,16 +230,15 @@ function Failures({ failures }: Pick<Stats, "failures">) {
   );
 }
 
-const percent = (share: number | null): string => (share === null ? "–" : `${Math.round(share * 1000) / 10} %`);
 const before = (share: number | null): string =>
-  share === null ? "" : t(" · {percent} before", { percent: percent(share) });
+  share === null ? "" : t(" · {percent} before", { percent: percentText(share) });
 
 /** One-time passwords and webhook deliveries. */
 const Answers = ({ stats: { otp, callbacks } }: { stats: Stats }) => (
   <SimpleGrid cols={{ base: 1, sm: 2 }}>
     <FigureCard
       label={t("OTP conversion")}
-      value={percent(otp.conversion)}
+      value={percentText(otp.conversion)}
       note={
         <>
           {t("{verified} of {sent}, {refused} wrong attempts", {
@@ -256,7 +255,7 @@ const Answers = ({ stats: { otp, callbacks } }: { stats: Stats }) => (
     />
     <FigureCard
       label={t("Webhook success rate")}
-      value={percent(callbacks.success)}
+      value={percentText(callbacks.success)}
       note={
         <>
           {t("{delivered} delivered, {failedAttempts} attempts failed, {givenUp} failed for good", {

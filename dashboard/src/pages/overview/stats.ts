@@ -22,7 +22,8 @@ export interface Latency {
   buckets: { upToMs: number | null; count: number }[];
 }
 
-export type Measure = "accepted" | "sent" | "delivered" | "failed" | "read";
+const MEASURES = ["accepted", "sent", "delivered", "failed", "read"] as const;
+export type Measure = (typeof MEASURES)[number];
 
 interface Point extends Record<Measure, number> {
   at: number;
@@ -102,6 +103,17 @@ function pointsOf({ from, to, step }: Counts, keys: readonly string[], countAt: 
     return { at, name: FORMATS[step].format(at), ...Object.fromEntries(keys.map((key) => [key, countAt(at, key)])) };
   });
 }
+
+/** Points of one series of counts. The steps between its first and last one that have none are zero. */
+export function stepPoints(step: Stats["step"], points: readonly ({ at: number } & Record<Measure, number>)[]) {
+  const from = points[0]?.at ?? 0;
+  const to = (points.at(-1)?.at ?? from) + STEP_MS[step];
+  const byTime = new Map(points.map((point) => [point.at, point]));
+  return pointsOf({ from, to, step }, MEASURES, (at, key) => byTime.get(at)?.[key as Measure] ?? 0);
+}
+
+export const percentText = (share: number | null): string =>
+  share === null ? "–" : `${Math.round(share * 1000) / 10} %`;
 
 export function channelPoints(stats: Stats, measure: Measure) {
   const counts = new Map(stats.series.map((point) => [`${point.at} ${point.channel}`, point[measure]]));

@@ -134,6 +134,7 @@ const newCampaign = (draft: Draft, accountId: number, test: boolean, now: number
   changedAt: now,
   startedAt: null,
   endedAt: null,
+  optedOut: 0,
 });
 
 /** Creates a draft. */
