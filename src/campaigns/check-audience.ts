@@ -12,7 +12,8 @@ import {
   type AudienceRecipient,
   type RowFault,
 } from "../model/audience.ts";
-import type { AudienceStore, AudienceWork } from "../store/audiences.ts";
+import type { AudienceWork } from "../store/audience-check.ts";
+import type { AudienceStore } from "../store/audiences.ts";
 import type { ContactStore } from "../store/contacts.ts";
 import type { OptOutStore } from "../store/opt-outs.ts";
 import type { Store } from "../store/store.ts";

@@ -1,5 +1,6 @@
 import type { AudienceFailure, AudienceLayout, AudienceRecipient } from "../model/audience.ts";
-import type { AudienceStore, AudienceWork } from "../store/audiences.ts";
+import type { AudienceWork } from "../store/audience-check.ts";
+import type { AudienceStore } from "../store/audiences.ts";
 import type { ContactStore } from "../store/contacts.ts";
 import type { OptOutStore } from "../store/opt-outs.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { newId } from "../../src/lib/ids.ts";
 import type { Audience, AudienceLayout } from "../../src/model/audience.ts";
-import type { AudienceWork } from "../../src/store/audiences.ts";
+import type { AudienceWork } from "../../src/store/audience-check.ts";
 import type { Store } from "../../src/store/store.ts";
 import { NOON } from "../support/acceptances.ts";
 import { ENGINES, openStore, type OpenStore } from "../support/engines.ts";

@@ -3,7 +3,7 @@ import { newId } from "../../src/lib/ids.ts";
 import type { Audience } from "../../src/model/audience.ts";
 import { changeContact, type ContactImport, type ContactKey } from "../../src/model/contact.ts";
 import { copySegment, layoutOfContacts } from "../../src/campaigns/copy-segment.ts";
-import type { AudienceWork } from "../../src/store/audiences.ts";
+import type { AudienceWork } from "../../src/store/audience-check.ts";
 import type { Store } from "../../src/store/store.ts";
 import { NOON } from "../support/acceptances.ts";
 import { ENGINES, openStore, type OpenStore } from "../support/engines.ts";

@@ -136,7 +136,10 @@ export const CampaignReport = Type.Object(
     ),
     carriers: Type.Array(
       Type.Object({
-        name: nullable(Type.String(), "Name of the carrier; null for messages that failed before any carrier had them."),
+        name: nullable(
+          Type.String(),
+          "Name of the carrier; null for messages that failed before any carrier had them.",
+        ),
         sent: whole(`${measures.sent} A message that failed over counts for each.`),
         delivered: whole(measures.delivered),
         failed: whole(measures.failed),
@@ -147,7 +150,9 @@ export const CampaignReport = Type.Object(
     ),
     failures: Type.Array(FailureReason, { description: "Failure reasons, the most frequent first." }),
     clicks: nullable(Clicks, "Clicks on the short links of the text; null without links."),
-    optedOut: whole("Recipients who opted out by a reply within a week. The last campaign that reached them counts it."),
+    optedOut: whole(
+      "Recipients who opted out by a reply within a week. The last campaign that reached them counts it.",
+    ),
     skips: Type.Record(Type.Integer(), { description: "Recipients without a message by reason." }),
     skippedRows: skippedRows("The first 100 recipients without a message."),
     startedAt: time("Time of the start; null before."),
