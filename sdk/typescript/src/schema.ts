@@ -543,6 +543,55 @@ export interface CampaignReport {
   states: {
     [name: string]: number;
   };
+  /** Step of the series. */
+  step: "minute" | "10m" | "hour" | "day";
+  /** Counts by step from the start on, oldest first, for at most 400 steps. Empty steps are omitted. */
+  series: {
+    /** Start of the step (UTC), in epoch milliseconds. */
+    at: number;
+    /** Accepted messages, whatever their outcome. */
+    accepted: number;
+    /** Messages taken by a carrier. */
+    sent: number;
+    /** Delivered messages. */
+    delivered: number;
+    /** Messages that ended undelivered, including those refused at once. */
+    failed: number;
+    /** Messages read, on channels with read reports. */
+    read: number;
+  }[];
+  /** Counts of each carrier, the largest first. */
+  carriers: {
+    /** Name of the carrier; null for messages that failed before any carrier had them. */
+    name: string | null;
+    /** Messages taken by a carrier. A message that failed over counts for each. */
+    sent: number;
+    /** Delivered messages. */
+    delivered: number;
+    /** Messages that ended undelivered, including those refused at once. */
+    failed: number;
+    /** Messages read, on channels with read reports. */
+    read: number;
+    /** Delivered messages as a share of sent ones. From 0 to 1; null if there are none. */
+    deliveryRate: number | null;
+  }[];
+  /** Failure reasons, the most frequent first. */
+  failures: FailureReason[];
+  /** Clicks on the short links of the text; null without links. */
+  clicks: {
+    /** Recipients with a link, once for each link in the text. */
+    recipients: number;
+    /** Those of them whose link a person has followed. */
+    recipientsClicked: number;
+    /** Clicks by people. */
+    person: number;
+    /** Clicks by apps that show a preview of the link. */
+    preview: number;
+    /** Clicks by other programs. */
+    bot: number;
+  } | null;
+  /** Recipients who opted out by a reply within a week. The last campaign that reached them counts it. */
+  optedOut: number;
   /** Recipients without a message by reason. */
   skips: {
     [name: string]: number;
@@ -1891,6 +1940,17 @@ export interface Event {
   payload: {
     [name: string]: unknown;
   };
+}
+
+export interface FailureReason {
+  /** Error code of this service or of a carrier; `other` beyond 100 different codes a day; null if none was given. */
+  code: string | null;
+  /** Meaning of the code. For a carrier's code: the carrier's latest text, with long numbers left out; null if it gave none. */
+  description: string | null;
+  /** True for a carrier's code, false for one of this service. */
+  carrierCode: boolean;
+  /** Messages that failed with this code. */
+  count: number;
 }
 
 /** Chat app: kind of the message and what the platform reports besides its content. */
