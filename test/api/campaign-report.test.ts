@@ -112,9 +112,11 @@ describe.each(ENGINES)("the report of a campaign on %s", (engine) => {
       () => reportOf(later),
       ({ optedOut }) => optedOut > 0,
     );
-    expect([(await reportOf(earlier)).optedOut, (await reportOf(later)).optedOut, (await reportOf(other)).optedOut]).toEqual(
-      [0, 1, 0],
-    );
+    expect([
+      (await reportOf(earlier)).optedOut,
+      (await reportOf(later)).optedOut,
+      (await reportOf(other)).optedOut,
+    ]).toEqual([0, 1, 0]);
   });
 
   test("a draft has an empty report", async () => {

@@ -211,6 +211,44 @@ export function figureStoreSuite(engine: EngineName): void {
       expect(await store.sumStats(1, { ...TODAY, grain: "day" })).toMatchObject([{ what: "accepted", count: 1 }]);
     });
 
+    it("counts of a campaign add up by carrier and code and by step, apart from those of test keys and of all messages", async () => {
+      const sale = { name: "sale", test: false, carrier: "north" };
+      const inCampaign = (more: Partial<StatsRow> = {}): StatsRow =>
+        figure({ channel: "", routeClass: "", what: "delivered", campaign: sale, ...more });
+      await store.addStats(
+        [
+          inCampaign({ count: 2 }),
+          inCampaign({ count: 3, what: "undelivered", code: "001" }),
+          inCampaign({ at: NOON + GRAINS.hour, campaign: { ...sale, carrier: "south" } }),
+          inCampaign({ count: 7, campaign: { ...sale, test: true } }),
+          inCampaign({ count: 9, campaign: { ...sale, name: "sale 2" } }),
+        ],
+        writing(),
+      );
+      await store.addStats([inCampaign()], writing());
+      const totals = await store.sumCampaign(1, sale, NOON);
+      expect(totals.toSorted((a, b) => a.count - b.count)).toEqual([
+        { what: "delivered", carrier: "south", code: "", count: 1 },
+        { what: "delivered", carrier: "north", code: "", count: 3 },
+        { what: "undelivered", carrier: "north", code: "001", count: 3 },
+      ]);
+      expect(await store.sumCampaign(1, { name: "sale", test: true }, NOON)).toMatchObject([{ count: 7 }]);
+      const steps = (grain: "minute" | "hour") =>
+        store.listCampaignSteps(1, sale, { ...TODAY, grain }, ["delivered", "undelivered"]);
+      for (const grain of ["minute", "hour"] as const)
+        expect(await steps(grain)).toEqual([
+          { at: NOON, what: "delivered", count: 3 },
+          { at: NOON, what: "undelivered", count: 3 },
+          { at: NOON + GRAINS.hour, what: "delivered", count: 1 },
+        ]);
+      expect(await store.sumStats(1, { ...TODAY, grain: "day" })).toEqual([]);
+      const before = NOON + DAY_MS;
+      await deleteExpired(store, "campaignStatsMinutes", { accountId: 1, before }, 10);
+      expect([await steps("minute"), (await steps("hour")).length]).toEqual([[], 3]);
+      await deleteExpired(store, "campaignStats", { accountId: 1, before }, 100);
+      expect([await steps("hour"), await store.sumCampaign(1, sale, NOON)]).toEqual([[], []]);
+    });
+
     it("counts of minutes are deleted apart from those of longer steps", async () => {
       await store.addStats([figure(), inGroup(north)], writing());
       const before = NOON + 1;

@@ -48,7 +48,6 @@ function nameOf(by: Dimension, { name }: Group): string {
   return by === "country" ? countryName(name) : name;
 }
 
-
 const GroupTable = ({ by, groups }: { by: Dimension; groups: readonly Group[] }) => (
   <Table.ScrollContainer minWidth={560} scrollAreaProps={{ viewportProps: { tabIndex: 0 } }}>
     <Table verticalSpacing="sm" aria-label={LABELS[by]}>
