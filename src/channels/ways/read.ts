@@ -157,18 +157,20 @@ function addressed(readings: readonly WayDraft[], common: Common, recipients: re
     return { ...first, ...common, recipients: own };
   }
   if (first.kind !== "template") throw new Error("a way that is a session message");
-  const fillings = readings.map((each) =>
-    each.channel === "chatapp" && each.kind === "template" ? fillingIn(each) : fillingIn(first),
-  );
-  const own = recipients.map((each, place) => ({ ...each, own: fillings[place] ?? fillingIn(first) }));
-  return { ...first, ...common, recipients: own };
+  const fillings = readings.map((each) => ownIn(each.channel === "chatapp" && each.kind === "template" ? each : first));
+  return { ...first, ...common, recipients: recipients.map((each, place) => ({ ...each, ...fillings[place] })) };
 }
 
-const fillingIn = ({ header, params, values, buttons, expiresAt, cards }: ChatTemplateDraft): ChatFilling => ({
-  header,
-  params,
-  ...(values && { values }),
-  ...(buttons && { buttons }),
-  ...(expiresAt !== undefined && { expiresAt }),
-  ...(cards && { cards }),
-});
+/** The values of a message as those of one of several recipients. */
+const ownIn = (draft: ChatTemplateDraft): { own: ChatFilling; language?: string } => {
+  const { header, params, values, buttons, expiresAt, cards, language } = draft;
+  const own = {
+    header,
+    params,
+    ...(values && { values }),
+    ...(buttons && { buttons }),
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(cards && { cards }),
+  };
+  return { own, ...(language !== undefined && { language }) };
+};
