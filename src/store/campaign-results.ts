@@ -5,7 +5,7 @@ import type { Engine } from "./engine.ts";
 type CampaignRef = Pick<Campaign, "accountId" | "id">;
 
 /** Clicks on the short links of a campaign. */
-export interface CampaignClicks {
+interface CampaignClicks {
   /** Recipients with a link, once for each link in the text. */
   recipients: number;
   /** Those of them whose link a person has followed. */

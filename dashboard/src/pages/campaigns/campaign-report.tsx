@@ -1,9 +1,9 @@
-import { Button, SimpleGrid, Skeleton, Table, Text } from "@mantine/core";
+import { Button, SimpleGrid, Table, Text } from "@mantine/core";
 import { IconDownload } from "@tabler/icons-react";
-import { lazy, Suspense } from "react";
 import { formatNumber } from "../../i18n/format.ts";
 import { t } from "../../i18n/t.ts";
 import { BarList } from "../../parts/bar-list.tsx";
+import { Areas } from "../../parts/charts/areas.tsx";
 import { csvLine, isoOf } from "../../parts/csv.ts";
 import { FailureReason } from "../../parts/failure-reason.tsx";
 import { FigureCard } from "../../parts/figure-card.tsx";
@@ -11,8 +11,6 @@ import { saveFile } from "../../parts/save-file.ts";
 import { percentText, stepPoints } from "../overview/stats.ts";
 import type { CampaignReport } from "./audience-campaign.ts";
 import { Section } from "./campaign-results.tsx";
-
-const Areas = lazy(() => import("../../parts/charts/areas.tsx"));
 
 interface Props {
   report: CampaignReport;
@@ -27,9 +25,7 @@ const SERIES = [
 export const OverTime = ({ report }: Props) =>
   report.series.length > 0 && (
     <Section title={t("Over time")}>
-      <Suspense fallback={<Skeleton h={240} />}>
-        <Areas label={t("Messages over time")} data={stepPoints(report.step, report.series)} series={SERIES} />
-      </Suspense>
+      <Areas label={t("Messages over time")} data={stepPoints(report.step, report.series)} series={SERIES} />
     </Section>
   );
 
