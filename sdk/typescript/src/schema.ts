@@ -2319,7 +2319,7 @@ export interface MessageRequest {
   campaignName?: string | undefined;
   /** When to send, within the next 30 days: epoch milliseconds, or ISO 8601 with its zone. */
   sendAt?: number | string | undefined;
-  /** Channels in order, each at most once. The message takes the next one if the number cannot be reached on this one, if it fails, or if no delivery arrives in time. */
+  /** Channels in order, each at most once. The message takes the next one if the number cannot be reached on this one, if it fails, or if no delivery arrives in time. A chat-app way without a template is left out unless the recipient wrote within 24 hours. */
   ways: (
     | {
         /** Channel. */
@@ -2530,6 +2530,362 @@ export interface MessageRequest {
                       | undefined;
                   }[]
                 | undefined;
+            }
+          | undefined;
+        /** Required when type is text, and only then. */
+        text?:
+          | {
+              /** The message. */
+              body: string;
+              /** True to show a preview of the first link. */
+              preview_url?: boolean | undefined;
+            }
+          | undefined;
+        /** Required when type is image, and only then. */
+        image?:
+          | {
+              /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+              link?: string | undefined;
+              /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+              mediaId?: string | undefined;
+              /** Text below the file. */
+              caption?: string | undefined;
+            }
+          | undefined;
+        /** Required when type is video, and only then. */
+        video?:
+          | {
+              /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+              link?: string | undefined;
+              /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+              mediaId?: string | undefined;
+              /** Text below the file. */
+              caption?: string | undefined;
+            }
+          | undefined;
+        /** Required when type is document, and only then. */
+        document?:
+          | {
+              /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+              link?: string | undefined;
+              /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+              mediaId?: string | undefined;
+              /** Text below the file. */
+              caption?: string | undefined;
+              /** Name of the document on the phone. */
+              filename?: string | undefined;
+            }
+          | undefined;
+        /** Required when type is audio, and only then. */
+        audio?:
+          | {
+              /** URL (http or https) of the audio: aac, amr, mp3, m4a, mp4, ogg or opus of at most 16 MB. Required unless `mediaId` is given. */
+              link?: string | undefined;
+              /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+              mediaId?: string | undefined;
+              /** True for a voice message, which the phone shows with a microphone. OGG with OPUS. */
+              voice?: boolean | undefined;
+            }
+          | undefined;
+        /** Required when type is sticker, and only then. */
+        sticker?:
+          | {
+              /** URL (http or https) of the sticker: webp of at most 500 KB. Required unless `mediaId` is given. */
+              link?: string | undefined;
+              /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+              mediaId?: string | undefined;
+            }
+          | undefined;
+        /** Required when type is location, and only then. */
+        location?:
+          | {
+              /** Latitude in degrees. */
+              latitude: number;
+              /** Longitude in degrees. */
+              longitude: number;
+              /** Name of the place. */
+              name?: string | undefined;
+              /** Address of the place. */
+              address?: string | undefined;
+            }
+          | undefined;
+        /** Required when type is contacts, and only then. */
+        contacts?:
+          | {
+              /** The name: formatted_name and at least one other part. */
+              name: {
+                /** The whole name. */
+                formatted_name: string;
+                /** First name. */
+                first_name?: string | undefined;
+                /** Last name. */
+                last_name?: string | undefined;
+                /** Middle name. */
+                middle_name?: string | undefined;
+                /** Suffix of the name. */
+                suffix?: string | undefined;
+                /** Prefix of the name. */
+                prefix?: string | undefined;
+              };
+              /** Year, month and day. */
+              birthday?: string | undefined;
+              /** Phone numbers. */
+              phones?:
+                | {
+                    /** The number as the phone shows it. */
+                    phone?: string | undefined;
+                    /** Such as CELL, HOME or WORK. */
+                    type?: string | undefined;
+                    /** The number on the platform, so that the phone offers a chat. */
+                    wa_id?: string | undefined;
+                  }[]
+                | undefined;
+              /** E-mails. */
+              emails?:
+                | {
+                    /** Address. */
+                    email?: string | undefined;
+                    /** Such as HOME or WORK. */
+                    type?: string | undefined;
+                  }[]
+                | undefined;
+              /** Web pages. */
+              urls?:
+                | {
+                    /** URL. */
+                    url?: string | undefined;
+                    /** Such as HOME or WORK. */
+                    type?: string | undefined;
+                  }[]
+                | undefined;
+              /** Addresses. */
+              addresses?:
+                | {
+                    /** Street and number. */
+                    street?: string | undefined;
+                    /** City. */
+                    city?: string | undefined;
+                    /** State. */
+                    state?: string | undefined;
+                    /** Postal code. */
+                    zip?: string | undefined;
+                    /** Country. */
+                    country?: string | undefined;
+                    /** Two letters of the country. */
+                    country_code?: string | undefined;
+                    /** Such as HOME or WORK. */
+                    type?: string | undefined;
+                  }[]
+                | undefined;
+              /** Employer. */
+              org?:
+                | {
+                    /** Company. */
+                    company?: string | undefined;
+                    /** Department. */
+                    department?: string | undefined;
+                    /** Position. */
+                    title?: string | undefined;
+                  }
+                | undefined;
+            }[]
+          | undefined;
+        /** Required when type is interactive, and only then. */
+        interactive?:
+          | {
+              /** button, list or cta_url. */
+              type: "button";
+              /** Above the text. */
+              header?:
+                | {
+                    /** Type of the header. */
+                    type: "text" | "image" | "video" | "document";
+                    /** Required when the header's type is text. */
+                    text?: string | undefined;
+                    /** Required when the header's type is image. */
+                    image?:
+                      | {
+                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
+                        }
+                      | undefined;
+                    /** Required when the header's type is video. */
+                    video?:
+                      | {
+                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
+                        }
+                      | undefined;
+                    /** Required when the header's type is document. */
+                    document?:
+                      | {
+                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
+                          /** Name of the document on the phone. */
+                          filename?: string | undefined;
+                        }
+                      | undefined;
+                  }
+                | undefined;
+              /** The text. */
+              body: {
+                /** The text. */
+                text: string;
+              };
+              /** Below the text. */
+              footer?:
+                | {
+                    /** The footer. */
+                    text: string;
+                  }
+                | undefined;
+              /** The buttons. */
+              action: {
+                /** 1 to 3 reply buttons. */
+                buttons: {
+                  /** Always reply. */
+                  type: "reply";
+                  /** The button. */
+                  reply: {
+                    /** Comes back when the button is tapped. */
+                    id: string;
+                    /** Label. */
+                    title: string;
+                  };
+                }[];
+              };
+            }
+          | {
+              /** button, list or cta_url. */
+              type: "list";
+              /** Above the text. */
+              header?:
+                | {
+                    /** Always text. */
+                    type: "text";
+                    /** Required when the header's type is text. */
+                    text?: string | undefined;
+                  }
+                | undefined;
+              /** The text. */
+              body: {
+                /** The text. */
+                text: string;
+              };
+              /** Below the text. */
+              footer?:
+                | {
+                    /** The footer. */
+                    text: string;
+                  }
+                | undefined;
+              /** The list. */
+              action: {
+                /** Label of the button that opens the list. */
+                button: string;
+                /** Sections of the list. */
+                sections: {
+                  /** Heading; required if there are several sections. */
+                  title?: string | undefined;
+                  /** Rows; at most 10 in all sections together. */
+                  rows: {
+                    /** Comes back when the row is chosen. */
+                    id: string;
+                    /** Label. */
+                    title: string;
+                    /** Below the label. */
+                    description?: string | undefined;
+                  }[];
+                }[];
+              };
+            }
+          | {
+              /** button, list or cta_url. */
+              type: "cta_url";
+              /** Above the text. */
+              header?:
+                | {
+                    /** Type of the header. */
+                    type: "text" | "image" | "video" | "document";
+                    /** Required when the header's type is text. */
+                    text?: string | undefined;
+                    /** Required when the header's type is image. */
+                    image?:
+                      | {
+                          /** URL (http or https) of the image: jpg, jpeg or png of at most 5 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
+                        }
+                      | undefined;
+                    /** Required when the header's type is video. */
+                    video?:
+                      | {
+                          /** URL (http or https) of the video: mp4 or 3gp of at most 16 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
+                        }
+                      | undefined;
+                    /** Required when the header's type is document. */
+                    document?:
+                      | {
+                          /** URL (http or https) of the document: pdf, doc, docx, xls, xlsx, ppt, pptx or txt of at most 100 MB. Required unless `mediaId` is given. */
+                          link?: string | undefined;
+                          /** Uploaded media (`POST /v1/media`), in the place of `link`. */
+                          mediaId?: string | undefined;
+                          /** Name of the document on the phone. */
+                          filename?: string | undefined;
+                        }
+                      | undefined;
+                  }
+                | undefined;
+              /** The text. */
+              body: {
+                /** The text. */
+                text: string;
+              };
+              /** Below the text. */
+              footer?:
+                | {
+                    /** The footer. */
+                    text: string;
+                  }
+                | undefined;
+              /** The button. */
+              action: {
+                /** Always cta_url. */
+                name: "cta_url";
+                /** The button. */
+                parameters: {
+                  /** Label of the button. */
+                  display_text: string;
+                  /** URL that the button opens. */
+                  url: string;
+                };
+              };
+            }
+          | undefined;
+        /** Required when type is reaction, and only then. */
+        reaction?:
+          | {
+              /** A `messageId` of a message to this recipient, an `id` of `GET /v1/inbound`, or the platform's own id. */
+              message_id: string;
+              /** One emoji; empty to take the reaction back. */
+              emoji: string;
+            }
+          | undefined;
+        /** The message that this one replies to; the phone quotes it. For session messages to one recipient. */
+        context?:
+          | {
+              /** A `messageId` of a message to this recipient, an `id` of `GET /v1/inbound`, or the platform's own id. */
+              message_id: string;
             }
           | undefined;
       }
