@@ -1,4 +1,4 @@
-// How fast retention deletes messages, and what sends notice of it: accepts at a constant rate, in turn without retention and
+// Rate at which retention deletes messages, and the latency of accepts at a constant rate, in turn without retention and
 // with it. Afterwards the file must have become smaller.
 // Run: npm run bench:retention [-- --messages 1000000 --rate 1000 --seconds 12 --rounds 3 --engine sqlite,postgres]
 import { mkdtemp, rm, stat } from "node:fs/promises";

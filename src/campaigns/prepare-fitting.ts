@@ -1,6 +1,5 @@
 import type { AudienceRecipient } from "../model/audience.ts";
 import type { SkippedRow } from "../model/campaign.ts";
-import type { MediaProbe } from "../egress/media-probe.ts";
 import { prepareCurrent } from "../pipeline/accept/prepare-current.ts";
 import type { Prepared, PrepareDeps } from "../pipeline/accept/prepare.ts";
 import { skipCodeOf, type CampaignRequests, type Sending } from "./requests.ts";
@@ -28,7 +27,7 @@ export async function prepareFitting(
  * A preview and the start look at a file that all recipients share. The feed looks at none: slow hosts would hold up the
  * campaigns of other accounts, and the check before sending looks at each file.
  */
-const mediaFor = ({ media }: PrepareDeps, { dryRun }: Sending, requests: CampaignRequests): MediaProbe => ({
+const mediaFor = ({ media }: PrepareDeps, { dryRun }: Sending, requests: CampaignRequests): PrepareDeps["media"] => ({
   ...media,
   probeWithin: (link, kind, waitMs) =>
     dryRun && requests.isShared(link) ? media.probeWithin(link, kind, waitMs) : Promise.resolve({ kind: "unknown" }),

@@ -12,7 +12,17 @@ const WAYS_RULE = `ways is an array of 1 to ${SEND_CHANNELS.length} objects, eac
  * recipient. `messageFaults` checks all others by the rules of their channel.
  */
 function structureOf(schema: Schema): Schema {
-  const { pattern: _, minLength: __, maxLength: ___, [CHECK]: ____, properties, items, anyOf, ...rest } = schema;
+  const {
+    pattern: _,
+    format: __,
+    minLength: ___,
+    maxLength: ____,
+    [CHECK]: _____,
+    properties,
+    items,
+    anyOf,
+    ...rest
+  } = schema;
   const members = rest.additionalProperties;
   return {
     ...rest,
