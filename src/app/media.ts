@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { readDestination } from "../backup/read-destination.ts";
 import { diskLimitOf, readDiskSpace } from "../cluster/watch-disk.ts";
@@ -30,8 +30,9 @@ export function openMedia(base: AppBase, storage: AppStorage, secrets: AppSecret
   const incoming = join(folder, "incoming");
   const stagingFolder = join(incoming, randomUUID());
   if (files) {
-    createFolder(stagingFolder);
-    removeStaged(incoming, stagingFolder, config);
+    // A chosen folder must be writable from the start; that of the data directory appears with the first file.
+    if (config.mediaDir !== null) createFolder(stagingFolder);
+    if (existsSync(incoming)) removeStaged(incoming, stagingFolder, config);
   }
   return createAppMedia(base, storage, secrets, { files, folder, stagingFolder });
 }
@@ -51,7 +52,7 @@ export function createAppMedia(
     stagingFolder,
     clock,
     isDiskFull: async (bytes) => {
-      const space = await readSpace(folder);
+      const space = await readSpace(existsSync(folder) ? folder : config.dataDir);
       return space.freeBytes - bytes < diskLimitOf(minBytes, space);
     },
     bytesMax: config.mediaMaxMb * MIB,

@@ -142,11 +142,16 @@ function createFolder(path: string): void {
 
 export const PRIVATE_FILE = /^(heliograph\.(db|lock)(-\w+)?|master\.key.*)$/;
 
+/** Folder of the files that were uploaded or that users sent. */
+const PRIVATE_FOLDER = "media";
+
 /** Removes the access of other users to files of an earlier start or a restored copy. SQLite copies the mode to its other files. */
 function restrictPermissions(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
-    if (!PRIVATE_FILE.test(name)) continue;
-    const file = join(dataDir, name);
-    if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+    if (name !== PRIVATE_FOLDER && !PRIVATE_FILE.test(name)) continue;
+    const path = join(dataDir, name);
+    const found = statSync(path);
+    const mode = found.isDirectory() ? 0o700 : 0o600;
+    if ((found.mode & 0o077) !== 0) chmodSync(path, mode);
   }
 }

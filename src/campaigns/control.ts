@@ -45,7 +45,7 @@ export async function startCampaign(
 }
 
 async function refuseUnsendable(
-  { store, prepareDeps }: CampaignControlDeps,
+  { store, prepareDeps, clock }: CampaignControlDeps,
   campaign: Campaign,
   account: Account,
   audience: Audience | null,
@@ -56,7 +56,7 @@ async function refuseUnsendable(
       faults: [{ parameter: "audienceId", message: `The audience ${state}.` }],
     });
   }
-  refuseFaults(messageFaults(campaign.message, audience.layout, prepareDeps.smsRules));
+  refuseFaults(messageFaults(campaign.message, audience.layout, { limits: prepareDeps.smsRules, now: clock.now() }));
   const { rows } = await store.listAudienceRecipients({ accountId: campaign.accountId, id: campaign.audienceId }, 0, 1);
   if (rows.length === 0)
     throw new Problem("INVALID_REQUEST", {

@@ -113,7 +113,7 @@ async function feedBatch(
   const layout = await layoutOf(deps, campaign, account);
   if (!layout) return pause("AUDIENCE_NOT_READY", AUDIENCE_GONE);
   // The audience may have been mapped again since the start.
-  const [fault] = messageFaults(campaign.message, layout, deps.prepareDeps.smsRules);
+  const [fault] = messageFaults(campaign.message, layout, { limits: deps.prepareDeps.smsRules, now });
   if (fault) return pause("INVALID_REQUEST", fault.message);
   if ((await store.countCampaignMessages(campaign, ["accepted"], DUE_MAX)) >= DUE_MAX) {
     await store.deferCampaign(campaign, now + BUSY_MS);

@@ -7,13 +7,18 @@ import type { SmsLimits } from "../model/message.ts";
 import { Problem, type Fault } from "../model/problem.ts";
 import { hasColumns, unknownColumn } from "./placeholders.ts";
 import { textsIn } from "./way-texts.ts";
-import { NO_TIME } from "./ways-requests.ts";
 
 type Layout = Pick<AudienceLayout, "variables"> | null;
 
+interface Rules {
+  limits: SmsLimits;
+  /** An offer must end later. */
+  now: number;
+}
+
 /** Faults of a campaign's message by its field; without a layout, the columns are not known yet. */
-export function messageFaults(message: CampaignMessage, layout: Layout, limits: SmsLimits): Fault[] {
-  return message.ways === null ? textFaults(message, layout) : waysFaults(message, message.ways, layout, limits);
+export function messageFaults(message: CampaignMessage, layout: Layout, rules: Rules): Fault[] {
+  return message.ways === null ? textFaults(message, layout) : waysFaults(message, message.ways, layout, rules);
 }
 
 const STORED_PLACEHOLDER = "Write columns as {{name}}: {#var#} is for stored templates.";
@@ -46,7 +51,7 @@ function waysFaults(
   { type, text, templateId, custom, targets }: CampaignMessage,
   ways: readonly CampaignWay[],
   layout: Layout,
-  limits: SmsLimits,
+  rules: Rules,
 ): Fault[] {
   const beside = Object.entries({ text, templateId, custom, shortenUrlData: targets });
   const faults = beside.flatMap(([parameter, value]) =>
@@ -55,7 +60,7 @@ function waysFaults(
       : [{ parameter, message: `With ways, the content stands in them: leave ${parameter} out, or null.` }],
   );
   faults.push(...repeatedChannels(ways));
-  for (const [index, way] of ways.entries()) faults.push(...wayFaults(way, index, type, layout, limits));
+  for (const [index, way] of ways.entries()) faults.push(...wayFaults(way, index, type, layout, rules));
   return faults;
 }
 
@@ -65,7 +70,7 @@ function wayFaults(
   index: number,
   type: CampaignMessage["type"],
   layout: Layout,
-  limits: SmsLimits,
+  { limits, now }: Rules,
 ): Fault[] {
   const open = new Set<string>();
   const faults: Fault[] = [];
@@ -79,7 +84,7 @@ function wayFaults(
     const message = "Give either text, or templateId with custom, not both.";
     faults.push({ parameter: `ways[${index}].text`, message });
   }
-  const read = readWay(way, index, type, limits, NO_TIME);
+  const read = readWay(way, index, type, limits, now);
   if (!(read instanceof Problem)) return faults;
   return [...faults, ...read.faults.filter(({ parameter }) => !open.has(parameter))];
 }

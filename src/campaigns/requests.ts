@@ -27,13 +27,13 @@ export interface CampaignRequests {
 }
 
 export const requestsOf = (
-  { smsRules }: Pick<PrepareDeps, "smsRules">,
+  { smsRules, clock }: Pick<PrepareDeps, "smsRules" | "clock">,
   campaign: Campaign,
   layout: Pick<AudienceLayout, "variables">,
 ): CampaignRequests =>
   campaign.message.ways === null
     ? new TextRequests(campaign, layout, smsRules.textMax)
-    : new WaysRequests(campaign, campaign.message.ways, layout, smsRules);
+    : new WaysRequests(campaign, campaign.message.ways, layout, smsRules, clock.now());
 
 /** The field of a text whose characters are checked once a stored template is filled in. */
 const FILLED_TEXT = /^(?:ways\[\d+\]\.)?(?:text|unicode)$/;

@@ -12,9 +12,6 @@ import { mapTexts, textsIn } from "./way-texts.ts";
 /** Characters of all ways with the values of one recipient. A column can stand in them hundreds of times. */
 const FILLED_MAX = 20_000;
 
-/** A way has no time of its own. */
-export const NO_TIME = 0;
-
 interface CompiledWay {
   way: CampaignWay;
   /** By path of the text. */
@@ -29,6 +26,7 @@ export class WaysRequests implements CampaignRequests {
   readonly isPersonal: boolean;
   readonly #campaign: Campaign;
   readonly #rules: SmsLimits;
+  readonly #now: number;
   readonly #ways: readonly CompiledWay[];
   /** The ways of selected recipients, by row. */
   readonly #read = new Map<number, readonly WayDraft[]>();
@@ -38,8 +36,10 @@ export class WaysRequests implements CampaignRequests {
     ways: readonly CampaignWay[],
     layout: Pick<AudienceLayout, "variables">,
     rules: SmsLimits,
+    now: number,
   ) {
     this.#campaign = campaign;
+    this.#now = now;
     this.#rules = rules;
     const placeOf = placeIn(layout);
     this.#ways = ways.map((way) => {
@@ -99,7 +99,7 @@ export class WaysRequests implements CampaignRequests {
   #readFor({ values }: AudienceRecipient): readonly WayDraft[] {
     return this.#ways.map(({ way, texts }, index) => {
       const filled = mapTexts(way, (text, path) => render(texts.get(path) ?? [text], values));
-      const read = readWay(filled, index, this.#campaign.message.type, this.#rules, NO_TIME);
+      const read = readWay(filled, index, this.#campaign.message.type, this.#rules, this.#now);
       if (read instanceof Problem) throw read;
       return read;
     });

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { open, rm } from "node:fs/promises";
+import { mkdir, open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { SNIFFED_BYTES, typesOf } from "./sniff.ts";
 
@@ -29,6 +29,7 @@ export async function stageFile(
   bytesMax: number,
 ): Promise<StagedFile> {
   const path = join(folder, id);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const file = await open(path, "wx", 0o600);
   const hash = createHash("sha256");
   let head: Buffer = Buffer.alloc(0);

@@ -171,8 +171,8 @@ describe.each(ENGINES)("campaigns by several channels on %s", (engine) => {
         row: 2,
         recipient: ANY,
         ways: [
-          { channel: "chatapp", text: "arrived: Ada, order 4711", segments: null },
-          { channel: "sms", text: "Ada: 4711", segments: 1 },
+          { channel: "chatapp", text: "arrived: Ada, order 4711", segments: null, routes: [{ carrier: "simulator" }] },
+          { channel: "sms", text: "Ada: 4711", segments: 1, routes: [{ carrier: "simulator" }] },
         ],
       },
     ]);
@@ -203,6 +203,11 @@ describe.each(ENGINES)("campaigns by several channels on %s", (engine) => {
     ["a column that the audience does not have", { ways: [{ ...SMS, text: "{{city}}" }] }, ["ways[0].text"]],
     ["two ways on one channel", { ways: [SMS, SMS] }, ["ways[1].channel"]],
     ["an unknown channel", { ways: [{ channel: "fax" }] }, ["ways[0].channel"]],
+    [
+      "an offer that has ended",
+      { ways: [{ ...CHAT, components: { body: { params: [] }, offer: { expiresAt: 1 } } }] },
+      ["ways[0].components.offer.expiresAt"],
+    ],
     ["no way", { ways: [] }, ["ways"]],
     ["a way without its fields", { ways: [{ channel: "rcs" }] }, ["ways[0].templateName", "ways[0].botId"]],
     [

@@ -129,7 +129,7 @@ describe("SQLite on a full disk", () => {
     // The soft limit only, so that it can be lifted again; in blocks of 1024 bytes.
     const limited = spawn(
       "bash",
-      ["-c", `ulimit -S -f 2048 && exec "$0" "$@"`, process.execPath, script, join(folder, "store.db")],
+      ["-c", `ulimit -S -f 4096 && exec "$0" "$@"`, process.execPath, script, join(folder, "store.db")],
       {
         stdio: ["ignore", "inherit", "inherit", "ipc"],
       },

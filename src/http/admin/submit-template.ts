@@ -117,7 +117,7 @@ export const submitChatTemplate = keyedRoute({
   body: SubmitBody,
   requestExamples: {
     "with examples": { carrier: "wa", params: ["Ada", "4711"], buttons: { "0": "4711" } },
-    "one of several languages": { carrier: "wa", language: "en", params: ["Ada", "4711"] },
+    "one of several languages": { carrier: "wa", language: "en", params: ["Ada", "4711"], buttons: { "0": "4711" } },
   },
   response: Type.Object(
     {

@@ -2,6 +2,7 @@ import { nullable, Type } from "../../lib/schema.ts";
 import { SIMULATOR } from "../../model/catalog.ts";
 import { notedPolicies, type Prepared } from "../../pipeline/accept/prepare.ts";
 import { routesFor } from "../../pipeline/dispatch/choose-route.ts";
+import type { PolicySubject } from "../../pipeline/policy/check.ts";
 import type { PolicyDecision } from "../../pipeline/policy/policies.ts";
 import type { AuthenticCall, Services } from "../route.ts";
 
@@ -55,19 +56,32 @@ function recipientView(prepared: Prepared, place: number): RecipientView {
     credits: failure ? 0 : credits,
     heldUntil: failure ? null : (heldUntil ?? sending.draft.sendAt),
     verdicts: [...decisions, ...mismatch].map(({ policy, verdict, detail }) => ({ policy, verdict, detail })),
-    routes: failure ? [] : routesOf(prepared, number),
+    routes: failure ? [] : routesOf(sending, sending.draft, number),
   };
 }
 
 /** By priority; routes of equal priority are chosen by weight, so the heavier one comes first. */
-function routesOf({ subject: sending }: Prepared, recipient: string): RecipientView["routes"] {
-  const { test, catalog, draft } = sending;
+export function routesOf(
+  { test, catalog, draft: { routeClass } }: PolicySubject,
+  { channel, sender }: Pick<PolicySubject["draft"], "channel" | "sender">,
+  recipient: string,
+): RecipientView["routes"] {
   if (test) return [{ name: "test key", carrier: SIMULATOR }];
-  const { channel, routeClass, sender } = draft;
   return routesFor(catalog, { channel, routeClass, sender, recipient })
     .toSorted(({ content: a }, { content: b }) => a.priority - b.priority || b.weight - a.weight)
     .map(({ name, content }) => ({ name, carrier: content.carrier }));
 }
+
+export const routesField = Type.Array(
+  Type.Object({
+    name: Type.String({ description: "Name of the route." }),
+    carrier: Type.String({ description: "Carrier of the route." }),
+  }),
+  {
+    description:
+      "Matching routes by priority. Of routes with the same priority, the one with the greatest weight comes first.",
+  },
+);
 
 export const recipientFields = {
   recipient: Type.String({ description: "The recipient's number, normalised." }),
@@ -85,16 +99,7 @@ export const recipientFields = {
     }),
     { description: "Policy decisions." },
   ),
-  routes: Type.Array(
-    Type.Object({
-      name: Type.String({ description: "Name of the route." }),
-      carrier: Type.String({ description: "Carrier of the route." }),
-    }),
-    {
-      description:
-        "Matching routes by priority. Of routes with the same priority, the one with the greatest weight comes first.",
-    },
-  ),
+  routes: routesField,
 };
 
 export const outcomeFields = {

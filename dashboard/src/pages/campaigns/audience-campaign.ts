@@ -56,7 +56,13 @@ export interface SkippedRow {
 export interface CampaignPreview extends SendPreview {
   recipients: readonly (SendPreview["recipients"][number] & {
     row: number;
-    ways: readonly { channel: string; sender: string; text: string; segments: number | null }[];
+    ways: readonly {
+      channel: string;
+      sender: string;
+      text: string;
+      segments: number | null;
+      routes: readonly { carrier: string }[];
+    }[];
   })[];
   skipped: readonly SkippedRow[];
 }

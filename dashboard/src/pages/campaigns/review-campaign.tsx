@@ -97,7 +97,8 @@ function Summary({ campaign, audience, preview }: Review & { campaign: AudienceC
   const [first] = going;
   const paying = type === "PROMO" ? recipients - optedOut : recipients;
   const credits = going.length === 0 ? 0 : Math.round((preview.credits / going.length) * paying);
-  const carriers = [...Map.groupBy(going, ({ routes }) => routes[0]?.carrier ?? t("none"))];
+  const chosen = going.map((each) => each.ways.map(({ routes }) => routes[0]?.carrier ?? t("none")));
+  const carriers = [...Map.groupBy(chosen, (names) => names.join(" → "))];
   const refused = Map.groupBy(
     preview.recipients.filter(({ failure }) => failure !== null && failure !== "RECIPIENT_OPTED_OUT"),
     ({ failure }) => failure ?? "",
@@ -181,7 +182,7 @@ function Summary({ campaign, audience, preview }: Review & { campaign: AudienceC
           })}
         </Alert>
       )}
-      {carriers.some(([name]) => name === "simulator") && (
+      {chosen.flat().includes("simulator") && (
         <Alert color="yellow">{t("Recipients on the simulator get nothing on a real phone.")}</Alert>
       )}
       {[...refused].map(([failure, some]) => (

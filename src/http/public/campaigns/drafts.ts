@@ -104,7 +104,7 @@ async function refuseDraft(
     const message = `There is no audience ${whose} with this id: see GET /v1/audiences.`;
     faults.push({ parameter: "audienceId", message });
   }
-  faults.push(...messageFaults(draft.message, audience?.layout ?? null, smsRules));
+  faults.push(...messageFaults(draft.message, audience?.layout ?? null, { limits: smsRules, now: clock.now() }));
   if (changed.name && !test) {
     await catalog.refresh();
     if (catalog.of(accountId).named("campaign").has(draft.name))

@@ -12,7 +12,7 @@ import { Problem, refuseFaults } from "../../../model/problem.ts";
 import type { Prepared } from "../../../pipeline/accept/prepare.ts";
 import { refuseMissingScope } from "../../auth/authenticate.ts";
 import type { AuthenticCall, Services, WithBody } from "../../route.ts";
-import { outcomeExample, outcomeFields, outcomeOf, recipientFields } from "../outcome.ts";
+import { outcomeExample, outcomeFields, outcomeOf, recipientFields, routesField, routesOf } from "../outcome.ts";
 import { refuseMissingScopes } from "./drafts.ts";
 import { skippedRow, skippedRows } from "./skipped-rows.ts";
 import { count, findCampaign } from "./view.ts";
@@ -36,7 +36,7 @@ export async function previewCampaign(
   services: Services,
   call: WithBody<AuthenticCall, typeof PreviewBody>,
 ): Promise<object> {
-  const { store, prepareDeps, smsRules } = services;
+  const { store, prepareDeps, smsRules, clock } = services;
   const campaign = await findCampaign(services, call);
   refuseMissingScopes(call, campaign.message.ways);
   // The answer shows numbers and values of the audience.
@@ -47,7 +47,7 @@ export async function previewCampaign(
     throw new Problem("INVALID_REQUEST", {
       faults: [{ parameter: "audienceId", message: "The audience is gone, or its columns are not read yet." }],
     });
-  refuseFaults(messageFaults(campaign.message, layout, smsRules));
+  refuseFaults(messageFaults(campaign.message, layout, { limits: smsRules, now: clock.now() }));
   const { rows } = await store.listAudienceRecipients(ref, 0, call.body.limit);
   const requests = requestsOf(prepareDeps, campaign, layout);
   const sending = { account: call.caller.account, test: campaign.test, dryRun: true };
@@ -72,32 +72,34 @@ export async function previewCampaign(
 
 const NOTHING = { credits: 0, balance: null, affordable: true, wouldRefuse: [], recipients: [] };
 
-interface ShownWay {
-  channel: string;
-  sender: string;
+type MessageWay = Pick<Prepared["subject"]["draft"], "channel" | "sender">;
+
+interface ShownWay extends MessageWay {
   text: string;
   segments: number | null;
+  routes: ReturnType<typeof routesOf>;
 }
 
 /** The message of a recipient on each channel, with placeholder codes in its short links. */
 function waysFor(prepared: Prepared, place: number, linkBase: string): ShownWay[] {
-  const { channel, sender } = prepared.subject.draft;
+  const { subject, verdicts } = prepared;
+  const { channel, sender, recipients: to } = subject.draft;
+  const isSent = (verdicts[place]?.failure ?? null) === null;
+  const shown = (own: MessageWay, { content, segments }: { content: MessageContent; segments: number }): ShownWay => ({
+    ...own,
+    text: textOf(content),
+    segments: isSms(content) ? segments : null,
+    routes: isSent ? routesOf(subject, own, to[place]?.number ?? "") : [],
+  });
   const composed = composedFor(prepared, place);
   const codes = prepared.targets.map(() => STAND_IN_CODE);
   const { content } = composed;
   const first = isSms(content) && codes.length > 0 ? withCodes({ ...composed, content }, codes, linkBase) : composed;
-  const ways = [shown(channel, sender, first.content, first.segments)];
+  const ways = [shown({ channel, sender }, first)];
   for (let next = fallbackOf(composed); next; next = fallbackOf(next))
-    ways.push(shown(next.channel ?? "sms", next.sender, next.content, next.segments));
+    ways.push(shown({ channel: next.channel ?? "sms", sender: next.sender }, next));
   return ways;
 }
-
-const shown = (channel: string, sender: string, content: MessageContent, segments: number): ShownWay => ({
-  channel,
-  sender,
-  text: textOf(content),
-  segments: isSms(content) ? segments : null,
-});
 
 export const CampaignPreview = Type.Object(
   {
@@ -115,6 +117,7 @@ export const CampaignPreview = Type.Object(
             sender: Type.String({ description: "Sender." }),
             text: Type.String({ description: "Text with the recipient's values. Codes of short links are zeros." }),
             segments: nullable(Type.Integer(), "Number of SMS segments; null on other channels."),
+            routes: routesField,
           }),
           { description: "The message on each channel, in their order." },
         ),
@@ -133,7 +136,15 @@ export const previewExample = {
   recipients: recipients.map((each) => ({
     row: 2,
     ...each,
-    ways: [{ channel: "sms", sender: "HELIOG", text: "Hello Ada, 20 % off in Pune until Sunday.", segments: 1 }],
+    ways: [
+      {
+        channel: "sms",
+        sender: "HELIOG",
+        text: "Hello Ada, 20 % off in Pune until Sunday.",
+        segments: 1,
+        routes: each.routes,
+      },
+    ],
   })),
   skipped: [],
 };
