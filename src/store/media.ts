@@ -242,7 +242,7 @@ export function createMedia({ db, inBackground }: Engine): MediaStore {
         .selectAll()
         .where("account_id", "=", accountId)
         .where("media_id", "=", id)
-        .where("place", "=", place)
+        .where("destination", "=", place)
         .where("expires_at", ">", now)
         .executeTakeFirst();
       return row?.platform_id ?? null;
@@ -252,8 +252,8 @@ export function createMedia({ db, inBackground }: Engine): MediaStore {
       const content = { platform_id: platformId, expires_at: expiresAt };
       await db
         .insertInto("media_uploads")
-        .values({ account_id: accountId, media_id: id, place, ...content })
-        .onConflict((conflict) => conflict.columns(["account_id", "media_id", "place"]).doUpdateSet(content))
+        .values({ account_id: accountId, media_id: id, destination: place, ...content })
+        .onConflict((conflict) => conflict.columns(["account_id", "media_id", "destination"]).doUpdateSet(content))
         .execute();
     },
   };

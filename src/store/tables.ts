@@ -85,7 +85,7 @@ export interface Tables {
   /** Files of messages; their bytes are elsewhere. */
   media: MediaRow;
   /** Ids that platforms gave to uploaded media, by the place that they are valid at. */
-  media_uploads: { account_id: number; media_id: string; place: string; platform_id: string; expires_at: number };
+  media_uploads: { account_id: number; media_id: string; destination: string; platform_id: string; expires_at: number };
   campaigns: CampaignRow;
   alerts: AlertRow;
   /** Alerts that are open, by rule and subject. */

@@ -5,6 +5,7 @@ import { toFileRecord } from "../../src/records/record-type.ts";
 import { SAMPLE_CHAT_TEMPLATES, SAMPLE_RCS_TEMPLATES } from "../../src/records/sample-templates.ts";
 import { sampleRecords } from "../../src/records/sample-data.ts";
 import { RECORD_TYPES } from "../../src/records/record-types.ts";
+import { templateDocs } from "../../src/http/admin/templates.ts";
 import { sendChat } from "../../src/http/public/chatapp.ts";
 import { sendRcs } from "../../src/http/public/rcs.ts";
 import { sendSms } from "../../src/http/public/sms.ts";
@@ -18,6 +19,9 @@ import { startTestServer, type Envelope, type TestServer } from "../support/test
 type Example = [name: string, body: Record<string, unknown>];
 const examplesOf = ({ requestExamples = {} }: { requestExamples?: object }): Example[] =>
   Object.entries(requestExamples as Record<string, Record<string, unknown>>);
+
+const chatExamples = examplesOf(sendChat).filter(([, { type }]) => type === "template");
+const hasSample = ([, { templateName }]: Example): boolean => String(templateName) in SAMPLE_CHAT_TEMPLATES;
 
 /** A template's words with its values in their places. */
 const filled = (words: string | null, values: readonly string[]): string =>
@@ -90,34 +94,38 @@ describe.each(ENGINES)("on a fresh start on %s", (engine) => {
       expect(message).toMatchObject({ channel: "sms", content: { text: expect.stringMatching(words) } });
   });
 
-  test.each(examplesOf(sendChat).filter(([, { type }]) => type === "template"))(
-    "the chat-app example %s looks as its template",
-    async (_name, body) => {
-      const [message] = await received("/v1/chatapp", body);
-      const { header, body: words, footer, buttons, language } = templateOf<ChatTemplate>(SAMPLE_CHAT_TEMPLATES, body);
-      const [recipient] = (body["recipients"] as object[] | undefined) ?? [];
-      const { components = {} } = (recipient ?? body) as {
-        components?: { header?: Header; body?: { params: string[] }; buttons?: { index: number; payload: string }[] };
-      };
-      const { params = [] } = components.body ?? {};
-      const filledButtons = buttons.map((button, place) => {
-        const given = components.buttons?.find(({ index }) => index === place);
-        return given ? { ...button, value: given.payload } : button;
-      });
-      expect(message).toMatchObject({ channel: "chatapp", sender: "+15550100199" });
-      expect(message?.content).toEqual({
-        kind: "template",
-        templateName: body["templateName"],
-        language,
-        header: header && shownHeader(components.header),
-        text: filled(words, params),
-        footer,
-        buttons: filledButtons,
-        params,
-        ...(components.buttons && { buttonValues: components.buttons }),
-      });
-    },
-  );
+  test("the chat-app examples without a sample template are of the examples for creating templates", () => {
+    const created = examplesOf({ requestExamples: templateDocs.createExamples }).map(([, { name }]) => name);
+    const others = chatExamples.filter((each) => !hasSample(each)).map(([, { templateName }]) => templateName);
+    expect(others.length).toBeGreaterThan(0);
+    expect(others.filter((name) => !created.includes(name))).toEqual([]);
+  });
+
+  test.each(chatExamples.filter(hasSample))("the chat-app example %s looks as its template", async (_name, body) => {
+    const [message] = await received("/v1/chatapp", body);
+    const { header, body: words, footer, buttons, language } = templateOf<ChatTemplate>(SAMPLE_CHAT_TEMPLATES, body);
+    const [recipient] = (body["recipients"] as object[] | undefined) ?? [];
+    const { components = {} } = (recipient ?? body) as {
+      components?: { header?: Header; body?: { params: string[] }; buttons?: { index: number; payload: string }[] };
+    };
+    const { params = [] } = components.body ?? {};
+    const filledButtons = buttons.map((button, place) => {
+      const given = components.buttons?.find(({ index }) => index === place);
+      return given ? { ...button, value: given.payload } : button;
+    });
+    expect(message).toMatchObject({ channel: "chatapp", sender: "+15550100199" });
+    expect(message?.content).toEqual({
+      kind: "template",
+      templateName: body["templateName"],
+      language,
+      header: header && shownHeader(components.header),
+      text: filled(words, params),
+      footer,
+      buttons: filledButtons,
+      params,
+      ...(components.buttons && { buttonValues: components.buttons }),
+    });
+  });
 
   test.each(examplesOf(sendChat).filter(([, { type }]) => type !== "template"))(
     "the chat-app example %s is on the phone once its user has written",

@@ -93,7 +93,7 @@ test("a file is dropped, reviewed and imported with a tag, and a segment of it b
     await page.keyboard.press("Enter");
     expect(await faultsInAllVariants(page)).toEqual([]);
     await form.getByRole("button", { name: "Save" }).click();
-    await page.getByText("Northern").first().click();
+    await page.getByRole("table").getByText("Northern").first().click();
     await page.getByRole("button", { name: "Create audience" }).click();
     await page.getByRole("heading", { level: 1, name: "Northern" }).waitFor();
     await page.getByRole("region", { name: "Recipients" }).getByText("15550300000").waitFor();

@@ -17,7 +17,10 @@ interface Props extends Omit<TextInputProps, "value" | "onChange" | "type"> {
 
 const STEPS: Readonly<Record<string, number>> = { ArrowUp: 1, ArrowDown: -1 };
 
-/** A field for a number. While it has the focus it shows what is typed, and afterwards the number with its unit. */
+/**
+ * A field for a number with its unit. From the first change on it shows what is typed, until it loses the focus. Text that changed
+ * with the focus would lose the browser's selection, and typing would append to it.
+ */
 export function NumberInput(props: Props) {
   const { value, onChange, min = -Infinity, max = Infinity, suffix = "", grouped = false, decimals, ...input } = props;
   const [typed, setTyped] = useState<string | null>(null);
@@ -25,7 +28,10 @@ export function NumberInput(props: Props) {
   const within = (number: number): number => Math.min(max, Math.max(min, number));
 
   function type(text: string): void {
-    const kept = text.replaceAll(decimals ? /[^\d.-]/g : min < 0 ? /[^\d-]/g : /\D/g, "");
+    const kept = (suffix !== "" && text.endsWith(suffix) ? text.slice(0, -suffix.length) : text).replaceAll(
+      decimals ? /[^\d.-]/g : min < 0 ? /[^\d-]/g : /\D/g,
+      "",
+    );
     setTyped(kept);
     const number = Number(kept);
     onChange(kept === "" || Number.isNaN(number) ? "" : number);
@@ -45,7 +51,6 @@ export function NumberInput(props: Props) {
       inputMode={decimals || min < 0 ? "decimal" : "numeric"}
       autoComplete="off"
       value={typed ?? shown}
-      onFocus={() => setTyped(String(value))}
       onBlur={() => {
         setTyped(null);
         if (value !== "") onChange(within(value));

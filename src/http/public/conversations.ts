@@ -56,7 +56,7 @@ function view(conversation: StoredConversation, name: string | null, last: Last)
     lastMessage: last.view,
     assignedTo,
     textUntil: windowOf(conversation),
-    showsReads: last.stored?.origin !== undefined,
+    showsReads: channel !== "sms" && last.stored?.origin !== undefined,
   };
 }
 

@@ -33,10 +33,10 @@ export const media: Migration = {
     `create table media_uploads (
       account_id integer not null,
       media_id ${uuid} not null,
-      place text not null,
+      destination text not null,
       platform_id text not null,
       expires_at ${time} not null,
-      primary key (account_id, media_id, place)
+      primary key (account_id, media_id, destination)
     )${clustered}`,
   ],
 };
