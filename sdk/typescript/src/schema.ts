@@ -509,6 +509,13 @@ export interface CampaignPreview {
       text: string;
       /** Number of SMS segments; null on other channels. */
       segments: number | null;
+      /** Matching routes by priority. Of routes with the same priority, the one with the greatest weight comes first. */
+      routes: {
+        /** Name of the route. */
+        name: string;
+        /** Carrier of the route. */
+        carrier: string;
+      }[];
     }[];
   }[];
   /** Those of the first recipients who would get no message. */
