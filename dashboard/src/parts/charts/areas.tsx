@@ -15,7 +15,13 @@ const HEIGHT = 240;
 
 const line = (points: readonly { x: number; y: number }[]): string => points.map(({ x, y }) => `${x},${y}`).join("L");
 
-function area(places: readonly Place[], color: string) {
+/** Half the width of the bar for a single time, whose area would be invisible. */
+const SINGLE_PX = 6;
+
+function area(given: readonly Place[], color: string) {
+  const [only] = given;
+  const places =
+    only && given.length === 1 ? [-SINGLE_PX, SINGLE_PX].map((by) => ({ ...only, x: only.x + by })) : given;
   const top = line(places.map(({ x, top: y }) => ({ x, y })));
   const bottom = line(places.map(({ x, bottom: y }) => ({ x, y })).toReversed());
   return (
