@@ -10,7 +10,7 @@ import { createMediaTokens, type MediaTokens } from "../media/signed-url.ts";
 import { S3Storage } from "../object-storage/s3.ts";
 import { DAY_MS, type AppBase } from "./base.ts";
 import type { AppSecrets } from "./secrets.ts";
-import type { AppStorage } from "./storage.ts";
+import { MEDIA_FOLDER, type AppStorage } from "./storage.ts";
 
 export interface AppMedia {
   library: MediaLibrary;
@@ -65,7 +65,7 @@ export function createAppMedia(
 /** The folder also holds files that are being received, for a bucket too. */
 function openFiles(config: Config): { files: MediaFiles | null; folder: string } {
   const { mediaDir, databaseUrl, dataDir } = config;
-  const own = join(dataDir, "media");
+  const own = join(dataDir, MEDIA_FOLDER);
   // Another node could not read a file of this one.
   if (mediaDir === null) return { files: databaseUrl === null ? createFolderFiles(own) : null, folder: own };
   const place = readDestination(config, mediaDir, "HELIOGRAPH_MEDIA_DIR");

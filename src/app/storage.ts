@@ -143,12 +143,12 @@ function createFolder(path: string): void {
 export const PRIVATE_FILE = /^(heliograph\.(db|lock)(-\w+)?|master\.key.*)$/;
 
 /** Folder of the files that were uploaded or that users sent. */
-const PRIVATE_FOLDER = "media";
+export const MEDIA_FOLDER = "media";
 
 /** Removes the access of other users to files of an earlier start or a restored copy. SQLite copies the mode to its other files. */
 function restrictPermissions(dataDir: string): void {
   for (const name of readdirSync(dataDir)) {
-    if (name !== PRIVATE_FOLDER && !PRIVATE_FILE.test(name)) continue;
+    if (name !== MEDIA_FOLDER && !PRIVATE_FILE.test(name)) continue;
     const path = join(dataDir, name);
     const found = statSync(path);
     const mode = found.isDirectory() ? 0o700 : 0o600;

@@ -8,7 +8,7 @@ type CampaignRef = Pick<Campaign, "accountId" | "id">;
 interface CampaignClicks {
   /** Recipients with a link, once for each link in the text. */
   recipients: number;
-  /** Those of them whose link a person has followed. */
+  /** Recipients whose link a person has followed. */
   recipientsClicked: number;
   person: number;
   preview: number;

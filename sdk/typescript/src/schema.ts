@@ -518,7 +518,7 @@ export interface CampaignPreview {
       }[];
     }[];
   }[];
-  /** Those of the first recipients who would get no message. */
+  /** Rows among the first recipients that would get no message. */
   skipped: {
     /** Row of the audience's file. */
     row: number;
@@ -588,7 +588,7 @@ export interface CampaignReport {
   clicks: {
     /** Recipients with a link, once for each link in the text. */
     recipients: number;
-    /** Those of them whose link a person has followed. */
+    /** Recipients whose link a person has followed. */
     recipientsClicked: number;
     /** Clicks by people. */
     person: number;

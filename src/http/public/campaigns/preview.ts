@@ -124,7 +124,7 @@ export const CampaignPreview = Type.Object(
       }),
       { description: "The first recipients of the audience who would get a message." },
     ),
-    skipped: skippedRows("Those of the first recipients who would get no message."),
+    skipped: skippedRows("Rows among the first recipients that would get no message."),
   },
   { title: "CampaignPreview" },
 );

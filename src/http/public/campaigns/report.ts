@@ -108,7 +108,7 @@ function carriersIn(totals: readonly CampaignTotal[]): object[] {
 
 const Clicks = Type.Object({
   recipients: whole("Recipients with a link, once for each link in the text."),
-  recipientsClicked: whole("Those of them whose link a person has followed."),
+  recipientsClicked: whole("Recipients whose link a person has followed."),
   person: whole("Clicks by people."),
   preview: whole("Clicks by apps that show a preview of the link."),
   bot: whole("Clicks by other programs."),
